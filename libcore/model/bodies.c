@@ -436,6 +436,43 @@ typedef struct IdAt {
   int64_t id, at;
 } IdAt;
 
+static int64_t place_of(const IdAt *ids, int64_t count, int64_t id) {
+  const IdAt *found = bsearch(&id, ids, (size_t)count, sizeof *ids, compare_id);
+  return found ? found - ids : -1;
+}
+
+static int64_t root_of(const int64_t *parent, int64_t i) {
+  while (parent[i] != i) i = parent[i];
+  return i;
+}
+
+/* ids: of the owned bodies, ascending. */
+static TlStatus find_aggregates(const TlBodies *b, const IdAt *ids, int64_t *aggregate) {
+  const TlMerge *merge = b->pairs.of[TL_MERGES].row;
+  int64_t n = b->owned, *parent; /* lowest places in ids, for the lowest ids */
+  bool *merged;
+  for (int64_t i = 0; i < n; i++) aggregate[i] = -1;
+  if (b->pairs.of[TL_MERGES].count == 0) return TL_OK;
+  TlStatus status = TL_NEW(parent, (size_t)n);
+  if (status != TL_OK) return status;
+  status = TL_NEW(merged, (size_t)n);
+  for (int64_t i = 0; i < n; i++) parent[i] = i;
+  for (size_t k = 0; status == TL_OK && k < b->pairs.of[TL_MERGES].count; k++) {
+    int64_t low = place_of(ids, n, merge[k].low),
+            high = merge[k].high < 0 ? -1 : place_of(ids, n, merge[k].high);
+    if (low >= 0) merged[low] = true;
+    if (high >= 0) merged[high] = true;
+    if (low < 0 || high < 0) continue;
+    int64_t x = root_of(parent, low), y = root_of(parent, high);
+    parent[x < y ? y : x] = x < y ? x : y;
+  }
+  for (int64_t i = 0; status == TL_OK && i < n; i++)
+    if (merged[i]) aggregate[ids[i].at] = ids[root_of(parent, i)].id;
+  tl_free(parent);
+  tl_free(merged);
+  return status;
+}
+
 TlStatus tl_body_order(const TlBodies *b, TlBodyOrder *order) {
   const TlColliders *c = &b->colliders;
   IdAt *ids = NULL;
@@ -443,6 +480,7 @@ TlStatus tl_body_order(const TlBodies *b, TlBodyOrder *order) {
   *order = (TlBodyOrder){.bodies = b};
   TlStatus status = TL_NEW(order->body, (size_t)b->owned);
   if (status == TL_OK) status = TL_NEW(order->collider, (size_t)c->owned);
+  if (status == TL_OK) status = TL_NEW(order->aggregate, (size_t)b->owned);
   if (status == TL_OK) status = TL_NEW(ids, (size_t)b->owned);
   for (int64_t i = 0; status == TL_OK && i < b->owned; i++) ids[i] = (IdAt){b->id[i], i};
   if (status == TL_OK && b->owned) qsort(ids, (size_t)b->owned, sizeof *ids, compare_id);
@@ -451,6 +489,7 @@ TlStatus tl_body_order(const TlBodies *b, TlBodyOrder *order) {
     for (int64_t k = 0; k < tl_bodies_parts(b, ids[i].at); k++)
       order->collider[at++] = b->first[ids[i].at] + k;
   }
+  if (status == TL_OK) status = find_aggregates(b, ids, order->aggregate);
   tl_free(ids);
   if (status != TL_OK) tl_body_order_free(order);
   return status;
@@ -459,6 +498,7 @@ TlStatus tl_body_order(const TlBodies *b, TlBodyOrder *order) {
 void tl_body_order_free(TlBodyOrder *order) {
   tl_free(order->body);
   tl_free(order->collider);
+  tl_free(order->aggregate);
   *order = (TlBodyOrder){0};
 }
 
@@ -494,9 +534,11 @@ TlRows tl_collider_rows(const TlBodyOrder *order) {
 }
 
 /* In the order of TL_FRAME_FIELDS. */
-static unsigned char *pack_frame_row(const TlBodies *b, int64_t at, unsigned char *to) {
+static unsigned char *pack_frame_row(const TlBodyOrder *order, int64_t at, unsigned char *to) {
+  const TlBodies *b = order->bodies;
   const TlColliders *c = &b->colliders;
   int32_t i = c->body[at];
+  int64_t aggregate = order->aggregate[i];
   TlVec3 velocity = tl_collider_velocity(b, at), spin = tl_bodies_spin(b, i);
 #define PUT(value)                                                                                 \
   memcpy(to, &(value), sizeof(value));                                                             \
@@ -521,7 +563,7 @@ static unsigned char *pack_frame_row(const TlBodies *b, int64_t at, unsigned cha
 static void pack_frame(const void *of, int64_t first, int64_t count, unsigned char *to) {
   const TlBodyOrder *order = of;
   for (int64_t i = first; i < first + count; i++)
-    to = pack_frame_row(order->bodies, order->collider[i], to);
+    to = pack_frame_row(order, order->collider[i], to);
 }
 
 TlRows tl_frame_rows(const TlBodyOrder *order) {

@@ -122,6 +122,8 @@ extern const TlRecord tl_body_record, tl_collider_record; /* of the arrays */
 typedef struct TlBodyOrder {
   const TlBodies *bodies; /* borrowed */
   int64_t *body, *collider;
+  int64_t *
+      aggregate; /* of each body: lowest id of those that hang together by merges; -1: it has none */
 } TlBodyOrder;
 TlStatus tl_body_order(const TlBodies *bodies, TlBodyOrder *order);
 void tl_body_order_free(TlBodyOrder *order);

@@ -99,7 +99,10 @@ enum { TL_BODY_STATE = TL_SAVE | TL_HASH };
 /* Computed for frames only. */
 #define TL_COLLIDER_COMPUTED_LIST(FRAME)                                                           \
   FRAME(TlVec3, velocity, "m/s", 0, "of its centre of mass", velocity_m_s, "velocity_m_s")         \
-  FRAME(TlVec3, spin, "rad/s", 0, "angular velocity, world frame", spin_rad_s, "spin_rad_s")
+  FRAME(TlVec3, spin, "rad/s", 0, "angular velocity, world frame", spin_rad_s, "spin_rad_s")       \
+  FRAME(int64_t, aggregate, "", TL_LATER,                                                          \
+        "lowest id of the bodies of its aggregate (model reduction); -1: it moves for itself",     \
+        aggregate, "aggregate")
 
 #define TL_NO_COLUMN(...)
 /* The columns of frames: FRAME(type, name, unit, attributes, meaning, member, column). */

@@ -16,7 +16,7 @@
  * centre of mass, in the body's frame; the world's are in the world frame. A method names the kinds
  * that it solves, and refuses the others by name (tl_step_check). Today bonds are solved, those of nets
  * (solve/membrane.h), sliders of a body and the world by the penalty method (solve/joints.h), and all
- * but bonds by the nonsmooth method (solve/nonsmooth_joints.h); all kinds are stored, saved, hashed,
+ * but bonds by the nonsmooth method (solve/nonsmooth_joints.h, merges: solve/reduction.h); all kinds are stored, saved, hashed,
  * and known to all ranks that need them.
  *
  * Ranks: each holds every row with a body that it owns, so a row of bodies of two ranks is on both.
@@ -100,6 +100,9 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
     "tangential, of the low body, world frame; anchors are the centres")                           \
   F(S, double, length, "m", TL_PAIR_STATE, "at rest")                                              \
   F(S, int32_t, law, "", TL_PAIR_STATE, "number in the table of bond laws: that of its net")
+/* Two bodies in touch that are moved as one, or a body that a boundary takes along. */
+#define TL_MERGE_FIELDS(F, S)                                                                      \
+  TL_PAIR_KEY_FIELDS(F, S, "higher id, or -1 - number of the boundary", "0")
 #define TL_WELD_FIELDS(F, S)                                                                       \
   TL_CONSTRAINT_KEY_FIELDS(F, S)                                                                   \
   TL_ANCHOR_FIELDS(F, S)                                                                           \
@@ -170,7 +173,9 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
     "Constraints: the distance of the anchors has limits.")                                        \
   R(MOTORS, TlMotor, TL_MOTOR_FIELDS, "motor", "motors", "Constraints: a joint is driven.")        \
   R(LIMITS, TlLimit, TL_LIMIT_FIELDS, "limit", "limits",                                           \
-    "Constraints: a joint's displacement has limits.")
+    "Constraints: a joint's displacement has limits.")                                             \
+  R(MERGES, TlMerge, TL_MERGE_FIELDS, "merge", "merges",                                           \
+    "Constraints: two bodies of one aggregate of the model reduction that touch.")
 
 /* Joints among them: what a study calls it, and what it leaves free. */
 #define TL_JOINT_STATES(J)                                                                         \

@@ -57,6 +57,9 @@ static TlVec3 grain_colour(const Shading *s, const TlTraceBody *body) {
   switch (o->colour) {
   case TL_COLOUR_ID:
     return tl_colour_of_id((uint64_t)row->id);
+  case TL_COLOUR_AGGREGATE:
+    if (row->aggregate < 0) return tl_colour_from_srgb(226, 230, 235);
+    return tl_colour_of_id((uint64_t)row->aggregate);
   case TL_COLOUR_SPEED:
     value = tl_norm(row->velocity_m_s);
     break;

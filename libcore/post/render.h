@@ -20,6 +20,7 @@ typedef enum TlRenderColour {
   TL_COLOUR_HEIGHT,
   TL_COLOUR_ROTATION, /* since a frame, render_values.h */
   TL_COLOUR_STRAIN,
+  TL_COLOUR_AGGREGATE,
   TL_COLOUR_FORCE /* of the chains */
 } TlRenderColour;
 

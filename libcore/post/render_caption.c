@@ -186,6 +186,10 @@ static void draw_legend(TlImage *image, Layout l, const TlCamera *camera,
     tl_ink_text(image, x, top, l.text, "colours tell the grains apart", grey);
     return;
   }
+  if (o->colour == TL_COLOUR_AGGREGATE) {
+    tl_ink_text(image, x, top, l.text, "one colour an aggregate; white: moves for itself", grey);
+    return;
+  }
   name_legend(image, x, top, l.text, o);
   draw_bar(image, x, y, width, high, o);
   double low = legend.factor * o->low, up = legend.factor * o->high;

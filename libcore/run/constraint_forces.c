@@ -54,7 +54,7 @@ TlStatus tl_constraint_begin(TlRun *run) {
   run->constraints.wanted = run->constraints.bonds = false;
   if (asks == TL_FORCES_NONE || run->options.no_output) return TL_OK;
   for (int kind = TL_FIRST_CONSTRAINT; kind < TL_PAIR_KINDS; kind++)
-    if (kind != TL_BONDS) count += (int64_t)of[kind].count;
+    if (kind != TL_BONDS && kind != TL_MERGES) count += (int64_t)of[kind].count;
   TL_TRY(tl_comm_sum_int(run->comm, &count, 1));
   run->constraints.bonds = asks == TL_FORCES_ALL && run->model->nets.count > 0; /* or were there */
   run->constraints.wanted = count > 0 || run->constraints.bonds;

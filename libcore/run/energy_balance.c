@@ -13,7 +13,7 @@ static void settle(TlEnergyBalance *e, double now, int64_t moving) {
 static void add_whole(TlEnergyBalance *e, const TlStepReport *r) {
   if (e->moving == 0) e->stored_J = r->elastic_J;
   e->viscous_J = e->stored_J - r->elastic_J;
-  double spent = e->friction_J + e->viscous_J + e->impact_J + e->drag_J - e->wall_J;
+  double spent = e->friction_J + e->viscous_J + e->impact_J + e->merge_J + e->drag_J - e->wall_J;
   settle(e, r->kinetic_J + r->potential_J + r->elastic_J + spent, r->moving);
   e->kinetic_J = r->kinetic_J;
   e->potential_J = r->potential_J;
@@ -21,6 +21,7 @@ static void add_whole(TlEnergyBalance *e, const TlStepReport *r) {
   e->friction_J += r->slip_J;
   e->stored_J += r->viscous_J;
   e->impact_J += r->impact_J;
+  e->merge_J += r->merge_J;
   e->drag_J += r->drag_J;
   e->wall_J += r->wall_work_J;
 }

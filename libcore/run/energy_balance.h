@@ -4,7 +4,7 @@
  * stay constant; what is missing from it is the balance error. It comes from the time step (second
  * order; first order where the force jumps, as with the deepest point from node to node) and from
  * broken bonds, whose energy is not counted. By the nonsmooth method losses are of whole steps, impacts are
- * one of them, and what contacts store is part of what their normal rows take. Where grains come or leave the balance starts anew and
+ * one of them, what merging bodies lose another, and what contacts store is part of what their normal rows take. Where grains come or leave the balance starts anew and
  * keeps the balance error that it had.
  */
 #ifndef TL_RUN_ENERGY_BALANCE_H
@@ -16,6 +16,7 @@ typedef struct TlEnergyBalance {
   double friction_J, viscous_J, drag_J, wall_J; /* so far */
   double impact_J,
       stored_J;            /* nonsmooth, so far: by impacts; by normal rows, with what they store */
+  double merge_J;          /* nonsmooth, so far: motion lost where bodies merged */
   double start_J, error_J; /* energy at the start; what is missing of it now */
   double net_J;            /* held by nets at the start of the last step */
   double net_damping_J, pressure_J; /* so far: taken by nets' dampers, done by their pressure */

@@ -53,6 +53,15 @@ typedef struct Row {
   double cpu_s;
 } Row;
 
+static double reduction_level(const TlStepReport *r) {
+  return r->merged > 0 ? 1 - (double)r->units / (double)r->moving : 0;
+}
+
+static double reduction_overhead(const TlStepReport *r) {
+  int64_t all = r->trial_visits + r->visits;
+  return r->trial_visits > 0 ? (double)r->trial_visits / (double)all : 0;
+}
+
 #define COLUMNS(C)                                                                                 \
   C(time_s, "s", "time", (double)row->step * row->run->model->setup.time.dt_s)                     \
   C(step, "", "number of the step", row->step)                                                     \
@@ -108,6 +117,26 @@ typedef struct Row {
     row->run->state->totals.balance.error_J)                                                       \
   C(impact_loss_J, "J", "nonsmooth: taken by impacts so far",                                      \
     row->run->state->totals.balance.impact_J)                                                      \
+  C(merge_loss_J, "J", "reduction: motion lost where bodies merged so far",                        \
+    row->run->state->totals.balance.merge_J)                                                       \
+  C(reduction_level, "",                                                                           \
+    "reduction: 1 less the number of bodies and aggregates that move for themselves over that of " \
+    "all bodies",                                                                                  \
+    reduction_level(row->r))                                                                       \
+  C(aggregates, "", "reduction: aggregates", row->r->aggregates)                                   \
+  C(merged, "", "reduction: bodies in aggregates", row->r->merged)                                 \
+  C(merges, "", "reduction: bodies that became part of an aggregate so far",                       \
+    row->run->state->totals.merges)                                                                \
+  C(splits, "", "reduction: bodies that were split off so far", row->run->state->totals.splits)    \
+  C(anchor_impulse_x_N_s, "N s",                                                                   \
+    "reduction: impulse so far of boundaries and fixed bodies on what they take along, beyond "    \
+    "the contacts that are solved, x",                                                             \
+    row->run->state->totals.anchor_N_s[0])                                                         \
+  C(anchor_impulse_y_N_s, "N s", "the same, y", row->run->state->totals.anchor_N_s[1])             \
+  C(anchor_impulse_z_N_s, "N s", "the same, z", row->run->state->totals.anchor_N_s[2])             \
+  C(reduction_overhead, "",                                                                        \
+    "reduction: contacts times iterations of the solve in the background over those of the step",  \
+    reduction_overhead(row->r))                                                                    \
   C(unbalanced_force, "",                                                                          \
     "penalty, nonsmooth: mean force that accelerates a body over that of a contact",               \
     tl_unbalanced_force(row->r))                                                                   \

@@ -237,6 +237,11 @@ static void add_up(TlRunTotals *t, const TlStepReport *r) {
   t->unfinished += r->unfinished;
   t->rest_unfinished += r->rest_unfinished;
   t->impulses += r->impulses;
+  t->merges += r->merges;
+  t->splits += r->splits;
+  t->anchor_N_s[0] += r->anchor_x_N_s;
+  t->anchor_N_s[1] += r->anchor_y_N_s;
+  t->anchor_N_s[2] += r->anchor_z_N_s;
 }
 
 /* Releases the shapes that no body of this rank uses any more, once they are the majority. The solver

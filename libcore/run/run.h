@@ -60,7 +60,9 @@ typedef struct TlRunTotals {
   double wall_work_J;      /* of moving walls so far */
   TlEnergyBalance balance; /* of the penalty method */
   int64_t zero_finishes, unfinished, rest_unfinished, impulses;
-  double travel_share; /* largest distance travelled by a grain in a step, over its radius */
+  int64_t merges, splits; /* of the model reduction, so far */
+  double anchor_N_s[3];   /* impulse of boundaries on what they take along, so far */
+  double travel_share;    /* largest distance travelled by a grain in a step, over its radius */
   TlStepReport last;
   /* when the run ends */
   TlLook look;

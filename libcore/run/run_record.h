@@ -107,6 +107,21 @@
     run->state->totals.balance.potential_J)                                                        \
   F(double, balance_elastic_J, "J", TL_SAVE, "energy balance: held by contacts, likewise",         \
     run->state->totals.balance.elastic_J)                                                          \
+  F(double, balance_impact_J, "J", TL_SAVE, "energy balance: taken by impacts so far",             \
+    run->state->totals.balance.impact_J)                                                           \
+  F(double, balance_stored_J, "J", TL_SAVE,                                                        \
+    "energy balance: taken by normal rows so far, with what they store",                           \
+    run->state->totals.balance.stored_J)                                                           \
+  F(double, balance_merge_J, "J", TL_SAVE, "energy balance: lost where bodies merged so far",      \
+    run->state->totals.balance.merge_J)                                                            \
+  F(double, anchor_x_N_s, "N s", TL_SAVE,                                                          \
+    "impulse of boundaries on what they take along so far, x", run->state->totals.anchor_N_s[0])   \
+  F(double, anchor_y_N_s, "N s", TL_SAVE, "the same, y", run->state->totals.anchor_N_s[1])         \
+  F(double, anchor_z_N_s, "N s", TL_SAVE, "the same, z", run->state->totals.anchor_N_s[2])         \
+  F(int64_t, merges, "", TL_SAVE, "bodies that became part of an aggregate so far",                \
+    run->state->totals.merges)                                                                     \
+  F(int64_t, splits, "", TL_SAVE, "bodies that were split off aggregates so far",                  \
+    run->state->totals.splits)                                                                     \
   F(int64_t, balance_moving, "", TL_SAVE, "bodies that moved freely in the last step",             \
     run->state->totals.balance.moving)                                                             \
   F(int64_t, zero_finishes, "", TL_SAVE, "islands finished with restitution 0 so far",             \

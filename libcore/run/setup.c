@@ -216,9 +216,12 @@ static const TlStudySection root_sections[] = {
   {#key, offsetof(TlSetup, key), sizeof(section), false, doc, rows, count, NULL, 0},
     TL_METHOD_SECTIONS(S)
 #undef S
-        {"unresolved", offsetof(TlSetup, problems), sizeof(TlProblemSetup), false,
-         "Grains that lie inside others and cannot be moved out, and collisions without an end",
-         tl_problem_params, TL_PROBLEM_PARAMS, NULL, 0, .was = "poor"},
+        {"reduction", offsetof(TlSetup, reduction), sizeof(TlReductionSetup), false,
+         "Bodies that move together are moved as one, by method nonsmooth", tl_reduction_params,
+         TL_REDUCTION_PARAMS, tl_reduction_sections, TL_REDUCTION_SECTIONS},
+    {"unresolved", offsetof(TlSetup, problems), sizeof(TlProblemSetup), false,
+     "Grains that lie inside others and cannot be moved out, and collisions without an end",
+     tl_problem_params, TL_PROBLEM_PARAMS, NULL, 0, .was = "poor"},
     {"parallel", offsetof(TlSetup, parallel), sizeof(TlParallelSetup), false,
      "How grains lie on ranks; moves no bit of the result", parallel_params, COUNT(parallel_params),
      NULL, 0},
@@ -395,6 +398,7 @@ TlStatus tl_setup_fill(TlSetup *setup, TlStudy *study) {
   TL_TRY(check_terrain(setup, study));
   const TlMethodKind *method = tl_setup_method(setup);
   if (method->check_section) TL_TRY(method->check_section(section_of(setup), study));
+  TL_TRY(tl_reduction_check(&setup->reduction, method->reduces, study));
   TL_TRY(tl_apparatus_check(setup, study));
   TL_TRY(tl_walls_check(&setup->walls, study));
   TL_TRY(tl_release_check(&setup->release, setup->terrain.name != NULL, study));
@@ -425,5 +429,6 @@ TlSolverConfig tl_setup_solver(const TlSetup *s) {
   tl_solver_configure(&s->contact, &s->solver, &s->problems, &c);
   const TlMethodKind *method = tl_setup_method(s);
   if (method->configure) method->configure(section_of(s), &c);
+  if (method->reduces) c.nonsmooth.reduction = tl_reduction_of(&s->reduction);
   return c;
 }

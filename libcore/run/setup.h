@@ -116,6 +116,7 @@ typedef struct TlSetup {
 #define S(id, key, section, ...) section key;
   TL_METHOD_SECTIONS(S)
 #undef S
+  TlReductionSetup reduction;
   TlProblemSetup problems;
   TlParallelSetup parallel;
   TlCheckpointSetup checkpoint;

@@ -10,6 +10,7 @@ enum { BODY_NS = 100 }; /* work on a body, about */
 TlStatus tl_motion_start(const TlBodies *b, TlArena *arena, TlMotion *m) {
   size_t n = (size_t)b->total;
   TlSym3 *inverse = tl_arena_push(arena, n, sizeof *inverse);
+  m->carried = NULL;
   m->start_spin = tl_arena_push(arena, n, sizeof *m->start_spin);
   m->real.twist = tl_arena_push(arena, n, sizeof(TlTwist));
   m->pseudo.twist = tl_arena_push(arena, n, sizeof(TlTwist));
@@ -43,7 +44,7 @@ TlStatus tl_motion_check_poses(const TlBodies *b, int64_t step) {
   return TL_OK;
 }
 
-static TlStatus check_finite(const TlBodies *b, const TlMotion *m, int64_t step) {
+TlStatus tl_motion_check_twists(const TlBodies *b, const TlMotion *m, int64_t step) {
   for (int64_t i = 0; i < b->owned; i++)
     if (!finite_twist(&m->real.twist[i]) || !finite_twist(&m->pseudo.twist[i]))
       return tl_fail(TL_ELIMIT,
@@ -137,10 +138,11 @@ void tl_motion_flag_outside(TlBodies *b, int64_t i, const TlBoundary *boundary, 
 
 TlStatus tl_motion_finish(TlBodies *b, const TlMotion *m, const TlBoundary *boundary,
                           int boundary_count, TlVec3 gravity_m_s2, double step_s, int64_t step) {
-  TL_TRY(check_finite(b, m, step));
+  TL_TRY(tl_motion_check_twists(b, m, step));
 #pragma omp parallel for schedule(static) if (tl_par_pays(b->total, BODY_NS))
   for (int64_t i = 0; i < b->owned; i++) {
-    if (!(b->flags[i] & TL_BODY_FROZEN)) move_body(b, m, i, gravity_m_s2, step_s);
+    if (!(b->flags[i] & TL_BODY_FROZEN) && !(m->carried && m->carried[i]))
+      move_body(b, m, i, gravity_m_s2, step_s);
     tl_motion_flag_outside(b, i, boundary, boundary_count);
   }
   return TL_OK;

@@ -19,6 +19,7 @@
 typedef struct TlMotion {
   TlDynamics real, pseudo;
   TlVec3 *start_spin;
+  const bool *carried; /* bodies that have been moved already; NULL: none */
 } TlMotion;
 
 /* Twists of owned bodies and ghosts; all memory from the arena. */
@@ -26,6 +27,9 @@ TlStatus tl_motion_start(const TlBodies *bodies, TlArena *arena, TlMotion *motio
 
 /* TL_ELIMIT names the first body whose pose is not finite, and the step. */
 TlStatus tl_motion_check_poses(const TlBodies *bodies, int64_t step);
+
+/* TL_ELIMIT names the first body whose velocity is not finite, and the step. */
+TlStatus tl_motion_check_twists(const TlBodies *bodies, const TlMotion *motion, int64_t step);
 
 /* Move the owned bodies and write their velocity and L; what a pseudo-velocity lifts against gravity is
  * taken from the body's kinetic energy; flag those outside. TL_ELIMIT names body

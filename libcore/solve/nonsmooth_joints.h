@@ -24,7 +24,10 @@ typedef struct TlNsOrigin {
 } TlNsOrigin;
 
 #define J(kind, ...) TL_KIND_BIT(TL_##kind) |
-enum { TL_NS_KINDS = TL_JOINT_STATES(J) TL_KIND_BIT(TL_MOTORS) | TL_KIND_BIT(TL_LIMITS) };
+enum {
+  TL_NS_KINDS =
+      TL_JOINT_STATES(J) TL_KIND_BIT(TL_MOTORS) | TL_KIND_BIT(TL_LIMITS) | TL_KIND_BIT(TL_MERGES)
+};
 #undef J
 
 /* Joints of bodies of which one moves; most: room in `origin`. world: index of the fixed body that

@@ -41,8 +41,24 @@ static int in_order(const void *one, const void *two) {
   return a->key < b->key ? -1 : a->key > b->key;
 }
 
+static int32_t unit_of(const TlNsRows *r, int32_t body) {
+  return r->units && body >= 0 ? r->units->unit[body] : body;
+}
+
+static const TlDynamics *dynamics_of(const TlNsRows *r) {
+  return r->units ? &r->units->dynamics : r->dynamics;
+}
+
 static bool moves(const TlNsRows *r, int32_t body) {
-  return body >= 0 && r->dynamics->inverse_mass[body] > 0;
+  return body >= 0 && dynamics_of(r)->inverse_mass[unit_of(r, body)] > 0;
+}
+
+/* Of a contact, from the centres of what moves. */
+static TlVec3 arm_a(const TlNsRows *r, const TlContact *c) {
+  return r->units ? tl_add(r->units->lever[c->a], c->ra) : c->ra;
+}
+static TlVec3 arm_b(const TlNsRows *r, const TlContact *c) {
+  return r->units && c->b >= 0 ? tl_add(r->units->lever[c->b], c->rb) : c->rb;
 }
 
 static int32_t root_of(int32_t *parent, int32_t i) {
@@ -78,6 +94,7 @@ static int32_t cut_patches(const TlNsRows *r, TlVec3 up, Cut *cut) {
   for (int32_t i = 0; i < r->found->pairs; i++) {
     const TlPair *pair = &r->found->pair[i];
     if ((!moves(r, pair->a) && !moves(r, pair->b)) || joined(r, pair->a, pair->b)) continue;
+    if (pair->b >= 0 && unit_of(r, pair->a) == unit_of(r, pair->b)) continue;
     for (int32_t k = pair->first; k < pair->first + pair->count;) {
       const TlContact *c = &r->found->contact[k];
       Cut *one = &cut[cuts++];
@@ -164,8 +181,8 @@ static void add_patch(TlNsRows *r, const Cut *cut, int32_t island) {
   TlContact *c = &r->found->contact[cut->first];
   int32_t fixed = q->bodies - 1, count = keep_face(cut, c);
   TlNsPatch *p = &q->patch[q->patches++];
-  *p = (TlNsPatch){.a = c->a,
-                   .b = c->b >= 0 ? c->b : fixed,
+  *p = (TlNsPatch){.a = unit_of(r, c->a),
+                   .b = c->b >= 0 ? unit_of(r, c->b) : fixed,
                    .first = q->points,
                    .count = count,
                    .resist = -1,
@@ -182,27 +199,32 @@ static void add_patch(TlNsRows *r, const Cut *cut, int32_t island) {
   for (int32_t k = 0; k < count; k++) {
     double w = bearing(&c[k], loaded > 0, deepest);
     n = tl_axpy(n, w, c[k].n);
-    ra = tl_axpy(ra, w, c[k].ra);
-    rb = tl_axpy(rb, w, c[k].rb);
+    ra = tl_axpy(ra, w, arm_a(r, &c[k]));
+    rb = tl_axpy(rb, w, arm_b(r, &c[k]));
     wall = tl_axpy(wall, w, c[k].wall);
     sum += w;
   }
   p->n = count == 1 ? c->n : tl_unit(n);
   p->t1 = any_across(p->n);
   p->t2 = tl_cross(p->n, p->t1);
-  p->ra = count == 1 ? c->ra : tl_scale(1 / sum, ra);
-  p->rb = count == 1 ? c->rb : tl_scale(1 / sum, rb);
+  p->ra = count == 1 ? arm_a(r, c) : tl_scale(1 / sum, ra);
+  p->rb = count == 1 ? arm_b(r, c) : tl_scale(1 / sum, rb);
   wall = count == 1 ? c->wall : tl_scale(1 / sum, wall);
   p->wall[0] = tl_dot(wall, p->n);
   p->wall[1] = tl_dot(wall, p->t1);
   p->wall[2] = tl_dot(wall, p->t2);
   for (int32_t k = 0; k < count; k++) {
-    TlVec3 arm = tl_sub(c[k].ra, p->ra);
+    TlVec3 ka = arm_a(r, &c[k]), kb = arm_b(r, &c[k]), arm = tl_sub(ka, p->ra);
     q->point[q->points] = (TlNsPoint){.contact = cut->first + k,
                                       .arm = tl_norm(tl_axpy(arm, -tl_dot(arm, p->n), p->n)),
                                       .weight = touching > 1 && c[k].gap < 0 ? 1.0 / touching : 1};
-    q->arm[q->points++] =
+    q->arm[q->points] =
         (TlNsArm){.n = c[k].n, .ran = c[k].ran, .rbn = c[k].rbn, .wall_n = c[k].wall_n};
+    if (r->units) {
+      q->arm[q->points].ran = tl_cross(ka, c[k].n);
+      q->arm[q->points].rbn = tl_cross(kb, c[k].n);
+    }
+    q->points++;
   }
   add_resist(r, p, c);
 }
@@ -260,11 +282,11 @@ static TlStatus reserve(TlNsRows *r, Cut **cut, int32_t **parent) {
 static void take_bodies(TlNsRows *r) {
   TlNsProblem *q = &r->problem;
   for (int32_t i = 0; i < q->bodies - 1; i++) {
-    const TlTwist *t = &r->dynamics->twist[i];
-    q->body[i] = (TlNsBody){.v = t->v,
-                            .w = t->w,
-                            .inverse_mass = r->dynamics->inverse_mass[i],
-                            .inverse_inertia = r->dynamics->inverse_inertia[i]};
+    const TlDynamics *d = dynamics_of(r);
+    q->body[i] = (TlNsBody){.v = d->twist[i].v,
+                            .w = d->twist[i].w,
+                            .inverse_mass = d->inverse_mass[i],
+                            .inverse_inertia = d->inverse_inertia[i]};
   }
   q->body[q->bodies - 1] = (TlNsBody){.inverse_mass = 0};
 }
@@ -304,7 +326,7 @@ TlStatus tl_nonsmooth_rows(TlNsRows *r) {
   for (int32_t i = 0; i < bodies; i++) parent[i] = i;
   for (int32_t i = 0; i < cuts; i++) {
     const TlContact *c = &r->found->contact[cut[i].first];
-    if (moves(r, c->a) && moves(r, c->b)) join(parent, c->a, c->b);
+    if (moves(r, c->a) && moves(r, c->b)) join(parent, unit_of(r, c->a), unit_of(r, c->b));
   }
   for (int32_t i = 0; i < q->joints; i++) {
     const TlNsJoint *j = &q->joint[i];
@@ -312,7 +334,7 @@ TlStatus tl_nonsmooth_rows(TlNsRows *r) {
   }
   for (int32_t i = 0; i < cuts; i++) {
     const TlContact *c = &r->found->contact[cut[i].first];
-    cut[i].root = root_of(parent, moves(r, c->a) ? c->a : c->b);
+    cut[i].root = root_of(parent, unit_of(r, moves(r, c->a) ? c->a : c->b));
   }
   for (int32_t i = 0; i < q->joints; i++) {
     const TlNsJoint *j = &q->joint[i];
@@ -340,7 +362,7 @@ TlStatus tl_nonsmooth_rows(TlNsRows *r) {
   memset(size, 0, (size_t)bodies * sizeof *size);
   r->largest = 0;
   for (int32_t i = 0; i < bodies - 1; i++) {
-    int32_t root = root_of(parent, i);
+    int32_t root = root_of(parent, unit_of(r, i));
     if (++size[root] > r->largest && r->islands > 0) r->largest = size[root];
   }
   return TL_OK;
@@ -354,7 +376,8 @@ static TlVec3 velocity_at(const TlNsBody *b, TlVec3 arm) {
 
 static double approach(const TlNsRows *r, const TlNsPatch *p, const TlContact *c) {
   const TlNsBody *b = r->problem.body;
-  return tl_dot(c->n, tl_sub(velocity_at(&b[p->a], c->ra), velocity_at(&b[p->b], c->rb))) -
+  return tl_dot(c->n,
+                tl_sub(velocity_at(&b[p->a], arm_a(r, c)), velocity_at(&b[p->b], arm_b(r, c)))) -
          c->wall_n;
 }
 
@@ -525,14 +548,71 @@ void tl_nonsmooth_force_rows(const TlNsRows *r, TlNsIsland *is, bool warm) {
   is->force_m_s = tl_max(fall, loaded ? sum / (double)loaded : 0);
 }
 
+double tl_nonsmooth_kick(const TlNsRows *r) {
+  const TlNsProblem *q = &r->problem;
+  const TlBodies *bodies = r->bodies;
+  TlVec3 gravity = r->model->gravity_m_s2;
+  double h = r->model->step_s, keep = r->controls ? 1 - r->controls->damping_per_s * h : 1,
+         drag = 0;
+  for (int32_t i = 0; i < q->bodies - 1; i++) {
+    TlNsBody *b = &q->body[i];
+    if (!(b->inverse_mass > 0)) continue;
+    b->v = tl_axpy(b->v, h, gravity);
+    if (keep == 1) continue;
+    double mass = r->units ? r->units->mass[i] : bodies->mass[i];
+    TlSym3 inertia =
+        r->units ? r->units->inertia[i] : tl_bodies_rotated(bodies, i, bodies->inertia[i]);
+    drag +=
+        0.5 * (1 - keep * keep) * (mass * tl_norm2(b->v) + tl_dot(b->w, tl_sym_vec(inertia, b->w)));
+    b->v = tl_scale(keep, b->v);
+    b->w = tl_scale(keep, b->w);
+  }
+  for (int32_t i = 0; i < q->joints; i++) { /* joints are on their axes already */
+    const TlNsOrigin *o = &r->origin[i];
+    double push = h * o->control.load;
+    if (o->kind != TL_SLIDERS || o->control.driven || push == 0) continue;
+    TlNsBody *a = &q->body[q->joint[i].a], *b = &q->body[q->joint[i].b];
+    a->v = tl_axpy(a->v, push * a->inverse_mass, o->axis);
+    if (b->inverse_mass > 0) b->v = tl_axpy(b->v, -push * b->inverse_mass, o->axis);
+  }
+  return drag;
+}
+
 /* ---- results ---- */
+
+TlNsPush tl_nonsmooth_push(const TlNsRows *r, int32_t patch, bool impact) {
+  const TlNsProblem *q = &r->problem;
+  const TlNsPatch *p = &q->patch[patch];
+  const double *of_point = r->impact + TL_NS_IMPACTS * (size_t)q->patches;
+  const double *l = impact ? &r->impact[TL_NS_IMPACTS * patch] : p->lambda;
+  TlVec3 shear = tl_axpy(tl_scale(l[0], p->t1), l[1], p->t2), turn = {0, 0, 0};
+  if (p->resist >= 0) {
+    const double *m = impact ? l + 2 : q->resist[p->resist].lambda;
+    turn = tl_axpy(tl_axpy(tl_scale(m[0], p->n), m[1], p->t1), m[2], p->t2);
+  }
+  TlNsPush push = {shear, tl_add(turn, tl_cross(p->ra, shear)),
+                   tl_add(turn, tl_cross(p->rb, shear))};
+  for (int32_t k = p->first; k < p->first + p->count; k++) {
+    double normal = impact ? of_point[k] : q->point[k].lambda;
+    push.impulse = tl_axpy(push.impulse, normal, q->arm[k].n);
+    push.moment_a = tl_axpy(push.moment_a, normal, q->arm[k].ran);
+    push.moment_b = tl_axpy(push.moment_b, normal, q->arm[k].rbn);
+  }
+  return push;
+}
+
+static bool inner(const TlNsRows *r, const TlContact *c) {
+  return r->units && tl_units_inner(r->units, c);
+}
 
 void tl_nonsmooth_write_back(const TlNsRows *r) {
   const TlNsProblem *q = &r->problem;
   const double *of_point = r->impact + TL_NS_IMPACTS * (size_t)q->patches;
   for (int32_t i = 0; i < r->found->contacts; i++) {
-    r->found->contact[i].rest = r->found->contact[i].impulse = (TlVec3){0, 0, 0};
-    r->found->contact[i].touched = false;
+    TlContact *c = &r->found->contact[i];
+    c->impulse = (TlVec3){0, 0, 0};
+    c->touched = inner(r, c) && c->rest.x > 0; /* what was last known of it */
+    if (!c->touched) c->rest = (TlVec3){0, 0, 0};
   }
   for (int32_t i = 0; i < q->patches; i++) {
     const TlNsPatch *p = &q->patch[i];
@@ -557,12 +637,13 @@ void tl_nonsmooth_write_back(const TlNsRows *r) {
   }
 }
 
-TlStatus tl_nonsmooth_remember(const TlNsRows *r, TlBodies *b) {
+TlStatus tl_nonsmooth_remember(const TlNsRows *r, const TlVec3 *inner_moment, TlBodies *b) {
   const TlNsProblem *q = &r->problem;
   double per_s = 1 / r->model->step_s;
   TlPairRows *rows = &b->pairs.of[TL_FORCES];
   TlColliders *x = &b->colliders;
-  TL_TRY(tl_pair_rows_reserve(rows, TL_FORCES, (size_t)q->points));
+  size_t most = (size_t)(r->units ? r->found->contacts : q->points);
+  TL_TRY(tl_pair_rows_reserve(rows, TL_FORCES, most));
   TlContactForce *force = rows->row;
   rows->count = 0;
   for (int64_t i = 0; i < x->total; i++) x->contacts[i] = 0;
@@ -585,6 +666,17 @@ TlStatus tl_nonsmooth_remember(const TlNsRows *r, TlBodies *b) {
                            .force = tl_scale(per_s, remembered(c)),
                            .moment = tl_scale(per_s, moment)};
     }
+  }
+  for (int32_t i = 0; inner_moment && i < r->found->contacts; i++) {
+    const TlContact *c = &r->found->contact[i];
+    if (!c->touched || !inner(r, c)) continue;
+    x->contacts[c->part_a]++;
+    if (c->b >= 0) x->contacts[c->part_b]++;
+    force[rows->count++] = (TlContactForce){.low = x->id[c->part_a],
+                                            .high = c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary,
+                                            .number = c->key,
+                                            .force = tl_scale(per_s, remembered(c)),
+                                            .moment = tl_scale(per_s, inner_moment[i])};
   }
   tl_pair_rows_sort(rows, TL_FORCES);
   return TL_OK;

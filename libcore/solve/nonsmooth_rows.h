@@ -7,6 +7,7 @@
 #ifndef TL_SOLVE_NONSMOOTH_ROWS_H
 #define TL_SOLVE_NONSMOOTH_ROWS_H
 
+#include "solve/aggregates.h"
 #include "solve/detect.h"
 #include "solve/model.h"
 #include "solve/nonsmooth_joints.h"
@@ -28,6 +29,7 @@ typedef struct TlNsRows {
   const TlFound *found;
   const TlDynamics *dynamics; /* twists at the start of the step */
   const TlControls *controls;
+  const TlUnits *units; /* what is moved as one: contacts within are left out; NULL: each body */
   TlArena *arena;
   /* filled by tl_nonsmooth_rows */
   TlNsProblem problem;
@@ -51,10 +53,20 @@ void tl_nonsmooth_note_impact(const TlNsRows *rows, const TlNsIsland *island);
  * the last step. */
 void tl_nonsmooth_force_rows(const TlNsRows *rows, TlNsIsland *island, bool warm);
 
+/* Gravity, loads on joints and global damping (Tan 2024 Eqs. 47-49); gives what the damping takes. */
+double tl_nonsmooth_kick(const TlNsRows *rows);
+
+/* All that a patch does in a stage: impulse on its first body, moments of it about both bodies' centres. */
+typedef struct TlNsPush {
+  TlVec3 impulse, moment_a, moment_b;
+} TlNsPush;
+TlNsPush tl_nonsmooth_push(const TlNsRows *rows, int32_t patch, bool impact);
+
 /* Impulses of both stages into the contacts: `rest` and `impulse` (contact.h). */
 void tl_nonsmooth_write_back(const TlNsRows *rows);
-/* The forces of this step become the bodies' contact memory. */
-TlStatus tl_nonsmooth_remember(const TlNsRows *rows, TlBodies *bodies);
+/* The forces of this step become the bodies' contact memory. inner_moment: of contacts within units, which
+ * keep their `rest` (NULL: without units). */
+TlStatus tl_nonsmooth_remember(const TlNsRows *rows, const TlVec3 *inner_moment, TlBodies *bodies);
 /* The memory as impulses over a step of this length, which the contact search starts from. */
 TlStatus tl_nonsmooth_recall(const TlBodies *bodies, double step_s, TlArena *arena,
                              TlPairRows *impulses);

@@ -5,6 +5,7 @@
 
 #include "conf/study.h"
 #include "model/material.h"
+#include "solve/reduction_setup.h"
 
 typedef enum TlMapping { TL_MAP_HERTZ = 0, TL_MAP_LINEAR } TlMapping;
 
@@ -20,6 +21,7 @@ typedef struct TlNonsmooth {
   double joint_damping;        /* tau of joints over the step */
   double impact_threshold_m_s; /* < 0: min(eps d/h, 2 a h) */
   bool warm;                   /* start from the forces of the last step */
+  TlReduction reduction;       /* of its own section */
 } TlNonsmooth;
 
 /* The section of a study. */

@@ -92,6 +92,22 @@
     "contacts store; 0: they lie half before and half after")                                      \
   EXACT(double, impact_J, "J", TL_EXACT_SUM, "nonsmooth: taken by impacts along their normals")    \
   F(int64_t, impact_sweeps, "", TL_MOST, "nonsmooth: most iterations of an island's impact stage") \
+  EXACT(double, merge_J, "J", TL_EXACT_SUM,                                                        \
+        "reduction: motion lost where bodies merged in the step")                                  \
+  EXACT(double, anchor_x_N_s, "N s", TL_EXACT_SUM,                                                 \
+        "reduction: impulse of boundaries and fixed bodies on what they take along, beyond the "   \
+        "contacts that are solved, x")                                                             \
+  EXACT(double, anchor_y_N_s, "N s", TL_EXACT_SUM, "the same, y")                                  \
+  EXACT(double, anchor_z_N_s, "N s", TL_EXACT_SUM, "the same, z")                                  \
+  F(int64_t, aggregates, "", TL_SUM, "reduction: aggregates at the end of the step")               \
+  F(int64_t, merged, "", TL_SUM, "reduction: bodies in them")                                      \
+  F(int64_t, units, "", TL_SUM, "reduction: bodies and aggregates that move for themselves")       \
+  F(int64_t, visits, "", TL_SUM, "nonsmooth: contacts times iterations, of both stages")           \
+  F(int64_t, trial_visits, "", TL_SUM, "reduction: the same of the solve in the background")       \
+  F(int64_t, merges, "", TL_SUM, "reduction: bodies that became part of an aggregate")             \
+  F(int64_t, splits, "", TL_SUM, "reduction: bodies that were split off")                          \
+  F(double, reduction_s, "s", TL_OWN,                                                              \
+    "wall clock: merging, splitting, the solve in the background")                                 \
   F(double, drag_J, "J", TL_ALIKE, "penalty: taken by global damping in the step")                 \
   F(double, stable_step_s, "s", TL_LEAST, "penalty: 2/omega of the stiffest body as it stands")    \
   EXACT(double, resultant_N, "N", TL_EXACT_SUM,                                                    \

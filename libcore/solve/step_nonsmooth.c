@@ -13,6 +13,7 @@
 #include "solve/step_impulses.h"
 #include "solve/joints.h"
 #include "solve/nonsmooth_rows.h"
+#include "solve/reduction.h"
 #include "solve/solver_setup.h"
 #include "solve/step_report.h"
 
@@ -60,6 +61,20 @@ static TlStatus make_rows(void *context, int64_t begin, int64_t end, int64_t blo
   (void)thread;
   for (int64_t i = begin; i < end; i++)
     tl_nonsmooth_force_rows(r, &r->island[i], r->model->nonsmooth.warm);
+  return TL_OK;
+}
+
+/* Of all bodies in the background, from the forces of the last step on. */
+static TlStatus try_islands(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const Stage *s = context;
+  const TlNsRows *r = s->rows;
+  TlNsStop stop = {r->model->nonsmooth.reduction.trial_iterations, 0};
+  (void)block;
+  (void)thread;
+  for (int64_t i = begin; i < end; i++) {
+    tl_nonsmooth_warm(&r->problem, &r->island[i].range);
+    tl_nonsmooth_solve(&r->problem, &r->island[i].range, stop, &s->count[i]);
+  }
   return TL_OK;
 }
 
@@ -182,10 +197,24 @@ static void add_elastic(TlStep *s, const TlNsRows *r) {
     double stiff = q->point[k].weight * tl_nonsmooth_stiffness(law, &c->law->stiffness, radius);
     take(&s->sums.elastic_J, tl_nonsmooth_energy(law, stiff, -c->gap));
   }
+  for (int32_t i = 0; r->units && i < r->found->pairs; i++) { /* within aggregates it stays */
+    const TlPair *pair = &r->found->pair[i];
+    int touching = 0;
+    for (int32_t k = pair->first; k < pair->first + pair->count; k++)
+      touching += r->found->contact[k].gap < 0;
+    for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
+      const TlContact *c = &r->found->contact[k];
+      if (!(c->gap < 0) || !tl_units_inner(r->units, c)) continue;
+      double radius = tl_reduced_radius(x->radius[c->part_a], c->b < 0 ? 0 : x->radius[c->part_b]);
+      double stiff = tl_nonsmooth_stiffness(law, &c->law->stiffness, radius);
+      if (c->b >= 0) stiff /= touching;
+      take(&s->sums.elastic_J, tl_nonsmooth_energy(law, stiff, -c->gap));
+    }
+  }
 }
 
-/* Energies of the step's start, and what measures of forces ask for. */
-static void add_state(TlStep *s, const TlNsRows *r, TlStepReport *report) {
+/* Energies of the step's start, and what measures of forces ask for. after: of the bodies. */
+static void add_state(TlStep *s, const TlNsRows *r, const TlTwist *after, TlStepReport *report) {
   const TlBodies *b = r->bodies;
   double h = s->model->step_s;
   add_elastic(s, r);
@@ -202,7 +231,7 @@ static void add_state(TlStep *s, const TlNsRows *r, TlStepReport *report) {
       take(&s->sums.potential_J, -b->mass[i] * tl_dot(s->model->gravity_m_s2, b->position[i]));
     take(&s->sums.kinetic_J, 0.5 * (b->mass[i] * tl_norm2(t->v) + tl_dot(t->w, b->momentum[i])));
     if (b->flags[i] & TL_BODY_GUIDED) continue;
-    TlVec3 change = tl_sub(r->problem.body[i].v, t->v);
+    TlVec3 change = tl_sub(after[i].v, t->v);
     take(&s->sums.resultant_N, b->mass[i] * tl_norm(change) / h);
     report->moving++;
   }
@@ -228,32 +257,6 @@ static void add_forces(TlStep *s, const TlNsRows *r, TlStepReport *report) {
         take(&s->sums.guide_N, joint.kind->borne_N(joint.row, tl_scale(side ? -1 : 1, force)));
     }
   }
-}
-
-/* Gravity, loads on joints and global damping (Tan 2024 Eqs. 47-49); gives what the damping takes. */
-static double kick(const TlStep *s, const TlNsRows *r) {
-  const TlNsProblem *q = &r->problem;
-  const TlBodies *bodies = &s->state->bodies;
-  double h = s->model->step_s, keep = 1 - s->controls->damping_per_s * h, drag = 0;
-  for (int32_t i = 0; i < q->bodies - 1; i++) {
-    TlNsBody *b = &q->body[i];
-    if (!(b->inverse_mass > 0)) continue;
-    b->v = tl_axpy(b->v, h, s->model->gravity_m_s2);
-    if (keep == 1) continue;
-    TlVec3 momentum = tl_sym_vec(tl_bodies_rotated(bodies, i, bodies->inertia[i]), b->w);
-    drag += 0.5 * (1 - keep * keep) * (bodies->mass[i] * tl_norm2(b->v) + tl_dot(b->w, momentum));
-    b->v = tl_scale(keep, b->v);
-    b->w = tl_scale(keep, b->w);
-  }
-  for (int32_t i = 0; i < q->joints; i++) { /* joints are on their axes already */
-    const TlNsOrigin *o = &r->origin[i];
-    double push = h * o->control.load;
-    if (o->kind != TL_SLIDERS || o->control.driven || push == 0) continue;
-    TlNsBody *a = &q->body[q->joint[i].a], *b = &q->body[q->joint[i].b];
-    a->v = tl_axpy(a->v, push * a->inverse_mass, o->axis);
-    if (b->inverse_mass > 0) b->v = tl_axpy(b->v, -push * b->inverse_mass, o->axis);
-  }
-  return drag;
 }
 
 /* ---- the step ---- */
@@ -282,7 +285,7 @@ static TlStatus detect(const TlStep *s, const TlMotion *motion, TlPairRows *memo
   return d.places ? tl_place_commit(d.places, &b->pairs) : TL_OK;
 }
 
-static TlStatus solve(TlStep *s, TlNsRows *r, TlStepReport *report) {
+static TlStatus solve(TlStep *s, TlNsRows *r, TlReduce *reduce, TlStepReport *report) {
   TlNsCount *impact, *rest;
   TlNsBody *before;
   double start = tl_clock_s();
@@ -291,15 +294,17 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlStepReport *report) {
   TL_TRY(run_stage(r, true, &impact));
   add_work(r, before, true, &(Work){&s->sums.impact_J, &s->sums.slip_J, &s->sums.wall_work_J});
   add_joint_work(r, before, true, &s->sums);
+  if (reduce) tl_reduce_hold(reduce, r, true);
   double middle = tl_clock_s();
   report->etm_s = middle - start;
   double each = PATCH_NS * r->problem.patches / (r->islands + 1) / 10;
   TL_TRY(tl_par_loop(r->islands, 1, each, make_rows, r));
   TL_TRY(copy_bodies(r, &before)); /* forces and impulses act at once: before the kick */
-  report->drag_J = kick(s, r);
+  report->drag_J = tl_nonsmooth_kick(r);
   TL_TRY(run_stage(r, false, &rest));
   add_work(r, before, false, &(Work){&s->sums.viscous_J, &s->sums.slip_J, &s->sums.wall_work_J});
   add_joint_work(r, before, false, &s->sums);
+  if (reduce) tl_reduce_hold(reduce, r, false);
   for (int32_t i = 0; i < r->islands; i++) {
     const TlNonsmooth *o = &r->model->nonsmooth;
     TlNsStop stop = stop_of(o, &r->island[i], false);
@@ -307,8 +312,74 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlStepReport *report) {
     report->rest_residual_m_s = tl_max(report->rest_residual_m_s, rest[i].residual_m_s);
     if (rest[i].iterations > report->rest_sweeps) report->rest_sweeps = rest[i].iterations;
     if (impact[i].iterations > report->impact_sweeps) report->impact_sweeps = impact[i].iterations;
+    const TlNsRange *range = &r->island[i].range;
+    report->visits += (range->last - range->first) * (rest[i].iterations + impact[i].iterations);
   }
   report->rest_s = tl_clock_s() - middle;
+  return TL_OK;
+}
+
+/* ---- model reduction ---- */
+
+/* A solve of all bodies, each for itself, in the background. */
+static TlStatus try_out(const TlNsRows *whole, TlNsRows *trial, TlStepReport *report) {
+  *trial = *whole;
+  TL_TRY(tl_nonsmooth_rows(trial));
+  Stage stage = {.rows = trial,
+                 .count =
+                     tl_arena_push(trial->arena, (size_t)trial->islands + 1, sizeof *stage.count)};
+  if (!stage.count) return TL_ENOMEM;
+  double each = PATCH_NS * trial->problem.patches / (trial->islands + 1);
+  TL_TRY(tl_par_loop(trial->islands, 1, each / 10, make_rows, trial));
+  tl_nonsmooth_kick(trial);
+  TL_TRY(tl_par_loop(trial->islands, 1, each, try_islands, &stage));
+  for (int32_t i = 0; i < trial->islands; i++) {
+    const TlNsRange *range = &trial->island[i].range;
+    report->trial_visits += (range->last - range->first) * stage.count[i].iterations;
+  }
+  return TL_OK;
+}
+
+/* The units of this step. */
+static TlStatus reduce_start(TlStep *s, TlReduce *d, TlNsRows *rows, TlStepReport *report) {
+  const TlReduction *o = &s->model->nonsmooth.reduction;
+  const TlBoundary *boundary = s->work->boundary;
+  TL_TRY(tl_reduce_open(d, boundary));
+  tl_reduce_by_sensors(d);
+  if (o->split == TL_SPLIT_CONTACT || o->split == TL_SPLIT_BOTH) tl_reduce_by_contacts(d);
+  if ((o->split == TL_SPLIT_TRIAL || o->split == TL_SPLIT_BOTH) && d->units.merged > 0) {
+    TlNsRows trial;
+    TL_TRY(try_out(rows, &trial, report));
+    TL_TRY(tl_reduce_by_trial(d, &trial));
+  }
+  TL_TRY(tl_reduce_split(d, boundary));
+  rows->units = &d->units;
+  return TL_OK;
+}
+
+/* Units that moved together merge, and all of more than one body move. */
+static TlStatus reduce_end(TlStep *s, TlReduce *d, const TlNsRows *rows, TlMotion *motion,
+                           TlStepReport *report) {
+  TlBodies *b = &s->state->bodies;
+  bool *carried = tl_arena_push(&s->work->arena, (size_t)b->total + 1, sizeof *carried);
+  if (!carried) return TL_ENOMEM;
+  TL_TRY(tl_reduce_merge(d, rows, motion->real.twist));
+  for (int64_t i = 0; i < b->total; i++) carried[i] = tl_unit_carries(&d->units, (int32_t)i);
+  TL_TRY(tl_motion_check_twists(b, motion, s->state->steps + 1));
+  TL_TRY(tl_units_move(&d->units, b, &s->work->arena, s->model->step_s, &d->held));
+  motion->carried = carried;
+  take(&s->sums.wall_work_J, d->held.work);
+  take(&s->sums.merge_J, d->held.lost);
+  take(&s->sums.anchor_x_N_s, d->held.impulse.x);
+  take(&s->sums.anchor_y_N_s, d->held.impulse.y);
+  take(&s->sums.anchor_z_N_s, d->held.impulse.z);
+  report->aggregates = d->units.aggregates;
+  report->merged = d->units.merged;
+  report->merges = d->merges;
+  report->splits = d->splits;
+  for (int64_t i = 0; i < b->owned; i++)
+    report->units += d->units.members[i] > 0 && d->units.dynamics.inverse_mass[i] > 0 &&
+                     !(b->flags[i] & TL_BODY_GUIDED);
   return TL_OK;
 }
 
@@ -332,16 +403,35 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
                    .dynamics = &motion.real,
                    .controls = s->controls,
                    .arena = &w->arena};
-  TL_TRY(solve(s, &rows, report));
-  add_state(s, &rows, report);
+  bool reduces = s->model->nonsmooth.reduction.split != TL_SPLIT_OFF;
+  TlReduce reduce = {.model = s->model,
+                     .bodies = b,
+                     .found = &w->found,
+                     .arena = &w->arena,
+                     .start = motion.real.twist,
+                     .time_s = (double)s->state->steps * s->model->step_s};
+  double reducing = tl_clock_s();
+  if (reduces) TL_TRY(reduce_start(s, &reduce, &rows, report));
+  if (!reduces) b->pairs.of[TL_MERGES].count = 0;
+  report->reduction_s = reduces ? tl_clock_s() - reducing : 0;
+  TL_TRY(solve(s, &rows, reduces ? &reduce : NULL, report));
+  TlTwist *after = tl_arena_push(&w->arena, (size_t)b->total + 1, sizeof *after);
+  if (!after) return TL_ENOMEM;
+  if (reduces) tl_reduce_spread(&reduce, &rows, after);
+  for (int64_t i = 0; i < b->total && !reduces; i++)
+    after[i] = (TlTwist){.v = rows.problem.body[i].v, .w = rows.problem.body[i].w};
+  add_state(s, &rows, after, report);
   for (int64_t i = 0; i < b->total; i++) {
-    motion.real.twist[i].v = rows.problem.body[i].v;
-    motion.real.twist[i].w = rows.problem.body[i].w;
+    motion.real.twist[i].v = after[i].v;
+    motion.real.twist[i].w = after[i].w;
   }
   tl_nonsmooth_write_back(&rows);
   add_forces(s, &rows, report);
-  TL_TRY(tl_nonsmooth_remember(&rows, b));
+  TL_TRY(tl_nonsmooth_remember(&rows, reduces ? reduce.inner_moment : NULL, b));
   TL_TRY(note_joints(s, &rows));
+  reducing = tl_clock_s();
+  if (reduces) TL_TRY(reduce_end(s, &reduce, &rows, &motion, report));
+  report->reduction_s += reduces ? tl_clock_s() - reducing : 0;
   tl_step_count(s);
   TL_TRY(tl_motion_finish(b, &motion, w->boundary, s->model->boundary_count, s->model->gravity_m_s2,
                           s->model->step_s, s->state->steps));
@@ -440,6 +530,7 @@ static TlMethodAdvice advise(const TlModel *m, const TlBodies *b) {
 const TlMethodKind tl_method_nonsmooth = {.most_ranks = 1,
                                           .bears_force = true,
                                           .resists = true,
+                                          .reduces = true,
                                           .memory = TL_FORCES,
                                           .solves = TL_NS_KINDS,
                                           .check_section = tl_nonsmooth_check_section,

@@ -23,8 +23,10 @@
 static const TlParam params[] = {
     P("frame", TL_P_TEXT, frame, "", "last", 0, 0, NULL,
       "which frame: a number, last, or all (then -o names a folder)", "N|last|all"),
-    P("colour", TL_P_CHOICE, colour, "", "speed", 0, 0, "speed|size|id|height|rotation|strain",
-      "what the grains' colours say; rotation (deg) and local deviatoric strain: since a frame",
+    P("colour", TL_P_CHOICE, colour, "", "speed", 0, 0,
+      "speed|size|id|height|rotation|strain|aggregate",
+      "what the grains' colours say; rotation (deg) and local deviatoric strain: since a frame; "
+      "aggregate: which grains the model reduction moves as one",
       NULL),
     P("since", TL_P_TEXT, since, "", "first", 0, 0, NULL,
       "frame that rotation, strain and the band of --cut=band are counted from", "N|first"),

@@ -66,6 +66,7 @@ static TlStatus read_rows(const TlH5File *f, TlFrame *frame) {
   bool has_body;
   TL_TRY(tl_context(tl_h5_has(f->id, "body", &has_body), "%s", f->name));
   TlH5Column column[TL_H5_RECORD_COLUMNS];
+  for (int64_t i = 0; i < frame->count; i++) frame->rows[i].aggregate = -1; /* of older versions */
   int columns = tl_h5_record_columns(&tl_body_row_record, false, column);
   TL_TRY(tl_h5_columns_read(f, f->id, column, columns, frame->rows, sizeof *frame->rows,
                             frame->count));

@@ -40,6 +40,7 @@ FRAME = {
     'rotation_wxyz': (turns(0, BODIES), '1'),
     'velocity_m_s': (rows(2, BODIES, 3), 'm/s'),
     'spin_rad_s': (rows(3, BODIES, 3), 'rad/s'),
+    'aggregate': (np.array([4, -1, 4], I64), None),
     'scale': (rows(4, BODIES), '1'),
     'contacts': (rows(5, BODIES, kind=I32), None),
     'flags': (np.array([0, 2, 1], I32), None),
@@ -154,7 +155,7 @@ def write(folder, older=False):
     for name, (sets, attributes) in FILES.items():
         with h5py.File('%s/%s' % (folder, name), 'w', libver='earliest') as file:
             for path, (value, unit) in sets.items():
-                if older and (path.split('/')[0] in ('material', 'pair', 'body') or path == 'contact/friction'):
+                if older and (path.split('/')[0] in ('material', 'pair', 'body', 'aggregate') or path == 'contact/friction'):
                     continue
                 if isinstance(value, str):
                     file.create_dataset(path, data=fixed(value))

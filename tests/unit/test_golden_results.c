@@ -23,6 +23,7 @@ static TlBodyRow body(int64_t i) {
   row.id = 4 + i;
   row.avatar_id = 8 + i % 2;
   row.body = i < 2 ? 4 : row.id; /* a body of two parts */
+  row.aggregate = i == 1 ? -1 : 4;
   row.position_m = vec(1, i);
   row.rotation = turn(i);
   row.velocity_m_s = vec(2, i);
@@ -361,6 +362,7 @@ START_TEST(results_of_before_materials_are_read) {
   for (int64_t i = 0; i < BODIES; i++) {
     ck_assert_int_eq(frame.rows[i].material, 0);
     ck_assert_int_eq(frame.rows[i].body, frame.rows[i].id);
+    ck_assert_int_eq(frame.rows[i].aggregate, -1);
     CK_OK(tl_scene_density(&scene, &frame.rows[i], &density));
     CK_NEAR(density, 2650, 0);
   }

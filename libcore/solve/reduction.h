@@ -1,0 +1,52 @@
+/* Model reduction of the nonsmooth method: bodies in touch that move together become one rigid aggregate, and
+ * are parted again (Servin 2015, with Corrections 26 and 27c; docs/theory/reduction.md).
+ *
+ * In a step, after the contact search: merges are dropped whose reason is gone, bodies are marked that
+ * shall move for themselves (sensors, contacts that impact or slide, a solve of all bodies in the
+ * background), and what hangs together without the marked ones makes the units of the step
+ * (aggregates.h). The step solves these. Then units that move together merge, and all move.
+ *
+ * Bodies on joints, bodies with parts and fixed bodies are part of no aggregate; on fixed bodies
+ * aggregates are anchored.
+ */
+#ifndef TL_SOLVE_REDUCTION_H
+#define TL_SOLVE_REDUCTION_H
+
+#include "solve/aggregates.h"
+#include "solve/nonsmooth_rows.h"
+#include "solve/step_common.h"
+
+/* Of one step. */
+typedef struct TlReduce {
+  const TlModel *model;
+  TlBodies *bodies;
+  const TlFound *found;
+  TlArena *arena;
+  const TlTwist *start; /* of the bodies, at the start of the step */
+  double time_s;
+  bool *apart;          /* bodies that merge with nothing in this step */
+  int32_t *marked;      /* bodies that are split off: how deep it goes from there; 0: not */
+  TlVec3 *inner_moment; /* of each contact: remembered of contacts within units, N m s */
+  TlUnits units;
+  TlHeld held;
+  int64_t merges, splits;
+} TlReduce;
+
+/* Units as the last step left them, without merges whose reason is gone. */
+TlStatus tl_reduce_open(TlReduce *reduce, const TlBoundary *boundary);
+void tl_reduce_by_sensors(TlReduce *reduce);
+void tl_reduce_by_contacts(TlReduce *reduce);
+/* trial: rows of all bodies, solved. What it has of contacts within units becomes their memory. */
+TlStatus tl_reduce_by_trial(TlReduce *reduce, const TlNsRows *trial);
+/* The units of this step, without the bodies that are marked. */
+TlStatus tl_reduce_split(TlReduce *reduce, const TlBoundary *boundary);
+/* After a stage of the solve: what anchors had to give against its impulses and, after the second one,
+ * against gravity. */
+void tl_reduce_hold(TlReduce *reduce, const TlNsRows *rows, bool impact);
+/* after: of the bodies, as the solve left their units. */
+void tl_reduce_spread(const TlReduce *reduce, const TlNsRows *rows, TlTwist *after);
+/* Units that move together merge, and their bodies take the motion of the whole. Contact memory is to be
+ * written before. */
+TlStatus tl_reduce_merge(TlReduce *reduce, const TlNsRows *rows, TlTwist *after);
+
+#endif

@@ -1,0 +1,99 @@
+#include "solve/reduction_setup.h"
+
+#include "conf/keys.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+const TlParam tl_reduction_params[] = {
+    CHOICE(TlReductionSetup, split, "off", "off|sensors|contact|trial|both",
+           "method nonsmooth: bodies in touch that move together are moved as one rigid aggregate, "
+           "and this parts it again: sensors alone, contacts that impact or slide, a solve of all "
+           "bodies in the background, or both of these; off: every body moves for itself"),
+    FLAG(
+        TlReductionSetup, boundaries, "true",
+        "bodies that move as a boundary with friction does, or as a fixed body, are moved with it"),
+    REAL(TlReductionSetup, from_s, "s", "0", 0, 1e9, "no merging before this time"),
+    REAL(TlReductionSetup, merge_in_m_s, "m/s", "2.5e-3", 0, 1e3,
+         "contacts that approach no faster merge their bodies, if they slide and roll no faster "
+         "than the next three say (Servin 2015 Eqs. 26-28)"),
+    REAL(TlReductionSetup, merge_out_m_s, "m/s", "2.5e-3", 0, 1e3, "and separate no faster"),
+    REAL(TlReductionSetup, merge_tangential_m_s, "m/s", "2.5e-3", 0, 1e3, "and slide no faster"),
+    REAL(TlReductionSetup, merge_rolling_rad_s, "rad/s", "0.5", 0, 1e6,
+         "and have no larger relative spin; where surfaces lie on each other at three points or "
+         "more, these must not slide"),
+    REAL(TlReductionSetup, split_in_m_s, "m/s", "0.15", 0, 1e6,
+         "split contact, both: a contact that approaches faster splits the aggregates of its "
+         "bodies (Servin 2015 Eqs. 29-30)"),
+    REAL(TlReductionSetup, split_tangential_m_s, "m/s", "0.15", 0, 1e6, "or slides faster"),
+    INT(TlReductionSetup, split_depth, "2", 1, 1000,
+        "how far into the aggregate: 1, the body of the contact; 2, those that touch it, too"),
+    INT(TlReductionSetup, trial_iterations, "50", 1, 1000000,
+        "split trial, both: iterations of the solve in the background"),
+    REAL(TlReductionSetup, trial_force, "", "0.15", 0, 1,
+         "a body is split off where weight and contact forces add up to this fraction of the sum "
+         "of their sizes (Servin 2015 Eq. 35)"),
+    FLAG(TlReductionSetup, trial_velocity, "false",
+         "or where the solve in the background has a contact move faster than the last three say "
+         "(Servin 2015 Eqs. 32-33)"),
+    REAL(TlReductionSetup, trial_in_m_s, "m/s", "2.6", 0, 1e6, "approaching"),
+    REAL(TlReductionSetup, trial_out_m_s, "m/s", "0.26", 0, 1e6, "separating"),
+    REAL(TlReductionSetup, trial_tangential_m_s, "m/s", "0.26", 0, 1e6, "sliding"),
+};
+_Static_assert(COUNT(tl_reduction_params) == TL_REDUCTION_PARAMS, "rows of section reduction");
+
+static const TlParam sensor_params[] = {
+    VEC3(TlSensorSetup, low_m, "m", NULL, -1e8, 1e8, "lowest corner of a box along the axes"),
+    VEC3(TlSensorSetup, high_m, "m", NULL, -1e8, 1e8, "its highest corner"),
+};
+const TlStudySection tl_reduction_sections[] = {
+    {"sensors", offsetof(TlReductionSetup, sensors), sizeof(TlSensorSetup), true,
+     "Boxes in which every body moves for itself, at most 16 of them", sensor_params,
+     COUNT(sensor_params), NULL, 0},
+};
+_Static_assert(COUNT(tl_reduction_sections) == TL_REDUCTION_SECTIONS, "sections of reduction");
+
+TlStatus tl_reduction_check(const TlReductionSetup *s, bool reduces, const TlStudy *study) {
+  const TlSensorSetup *sensor = s->sensors.items;
+  if (s->split != TL_SPLIT_OFF && !reduces)
+    return tl_study_fail(study, TL_EINPUT, "reduction.split",
+                         "is of method nonsmooth: another solver.method has no aggregates");
+  if (s->sensors.count > TL_SENSORS)
+    return tl_study_fail(study, TL_EINPUT, "reduction.sensors", "there may be %d", TL_SENSORS);
+  for (int64_t i = 0; i < s->sensors.count; i++)
+    for (int k = 0; k < 3; k++) {
+      char path[48];
+      snprintf(path, sizeof path, "reduction.sensors.%lld.high_m", (long long)i);
+      if (!(sensor[i].low_m[k] < sensor[i].high_m[k]))
+        return tl_study_fail(study, TL_EINPUT, path, "must lie above low_m along each axis");
+    }
+  return TL_OK;
+}
+
+static TlVec3 corner(const double x[3]) {
+  return tl_vec3(x[0], x[1], x[2]);
+}
+
+TlReduction tl_reduction_of(const TlReductionSetup *s) {
+  TlReduction r = {.split = (TlSplit)s->split,
+                   .boundaries = s->boundaries,
+                   .from_s = s->from_s,
+                   .merge_in_m_s = s->merge_in_m_s,
+                   .merge_out_m_s = s->merge_out_m_s,
+                   .merge_tangential_m_s = s->merge_tangential_m_s,
+                   .merge_rolling_rad_s = s->merge_rolling_rad_s,
+                   .split_in_m_s = s->split_in_m_s,
+                   .split_tangential_m_s = s->split_tangential_m_s,
+                   .split_depth = (int)s->split_depth,
+                   .trial_iterations = (int)s->trial_iterations,
+                   .trial_force = s->trial_force,
+                   .trial_velocity = s->trial_velocity,
+                   .trial_in_m_s = s->trial_in_m_s,
+                   .trial_out_m_s = s->trial_out_m_s,
+                   .trial_tangential_m_s = s->trial_tangential_m_s,
+                   .sensors = (int)s->sensors.count};
+  const TlSensorSetup *sensor = s->sensors.items;
+  for (int i = 0; i < r.sensors; i++)
+    r.sensor[i] = (TlSensor){corner(sensor[i].low_m), corner(sensor[i].high_m)};
+  return r;
+}

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Model reduction through a study: columns, frames, resuming to the bit, what is refused by name.
+set -u
+dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
+export OMP_NUM_THREADS=1
+solve=$BIN/talus-solve
+bad=0
+fail() { echo "FAILED: $*"; bad=1; }
+small=(--set time.duration_s=0.6 --set release.rate_per_s=400 --set release.count=150 --set time.frame_every_s=0.2
+  --set nonsmooth.iterations=40 --set nonsmooth.impact_iterations=40 --set checkpoint.every_steps=50
+  --set checkpoint.keep=9)
+
+run() { # folder, then what is set
+  local to=$1; shift
+  "$solve" config/conveyor-pile.yaml -q "${small[@]}" "$@" -o "$dir/$to" >"$dir/$to.out" 2>"$dir/log" ||
+    fail "$to does not run: $(cat "$dir/log")"
+}
+column() { # run, name: its last value
+  awk -F, -v name="$2" 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next} {v = $at[name]} END {print v}' \
+    "$dir/$1/history.csv"
+}
+
+run whole --set time.history_every_s=0.02
+[ "$(column whole merged)" -gt 60 ] || fail "only $(column whole merged) spheres of 150 have merged"
+awk -v h="$(column whole reduction_level)" 'BEGIN {exit !(h > 0.4 && h < 1)}' ||
+  fail "reduction level $(column whole reduction_level)"
+[ "$(column whole splits)" -gt 0 ] || fail "nothing was split"
+awk -v x="$(column whole anchor_impulse_x_N_s)" 'BEGIN {exit !(x != 0)}' || fail "the belt gave nothing"
+
+# the frame tells the aggregates: so many members as the column says
+python3 -c 'import h5py' 2>/dev/null && ! python3 - "$dir/whole/frame_000003.h5" "$(column whole merged)" <<'PY' &&
+import sys
+import h5py
+with h5py.File(sys.argv[1]) as frame:
+    aggregate = frame["aggregate"][:]
+    sys.exit(int((aggregate >= 0).sum()) != int(sys.argv[2]) or not set(aggregate) <= {-1, *frame["id"][:]})
+PY
+  fail "column aggregate of the frame"
+"$BIN/talus-render" "$dir/whole" --colour=aggregate --width=320 --height=200 -o "$dir/a.png" >/dev/null 2>"$dir/log" ||
+  fail "no picture: $(cat "$dir/log")"
+
+# resumed from a checkpoint among merges: the same bits, history and frames
+mkdir "$dir/half"
+cp "$dir/whole"/* "$dir/half/"
+rm "$dir/half"/checkpoint_00000000012*.tck "$dir/half"/checkpoint_00000000010*.tck 2>/dev/null
+ls "$dir/half"/checkpoint_000000000050.tck >/dev/null || fail "there is no checkpoint of step 50"
+"$solve" --resume "$dir/half" -q >"$dir/half.out" 2>"$dir/log" || fail "no resume: $(cat "$dir/log")"
+[ "$(grep ^state_hash "$dir/whole.out")" = "$(grep ^state_hash "$dir/half.out")" ] || fail "resumed to another state"
+"$TESTBIN/test_resume" "$dir/whole" "$dir/half" || fail "resumed results differ"
+
+# threads move no bit
+OMP_NUM_THREADS=3 run threads --set time.history_every_s=0.02
+[ "$(grep ^state_hash "$dir/whole.out")" = "$(grep ^state_hash "$dir/threads.out")" ] || fail "threads move bits"
+
+# off is as if there were no section
+sed '/^reduction:/d' config/conveyor-pile.yaml >"$dir/none.yaml"
+run off --set reduction.split=off
+"$solve" "$dir/none.yaml" -q "${small[@]}" -o "$dir/none" >"$dir/none.out" 2>"$dir/log" || fail "$(cat "$dir/log")"
+[ "$(grep ^state_hash "$dir/off.out")" = "$(grep ^state_hash "$dir/none.out")" ] || fail "off is another state"
+[ "$(column off merged)" = 0 ] || fail "off merges"
+
+refused() { # text of the message, then what is set
+  local text=$1; shift
+  "$solve" config/conveyor.yaml -q "$@" -o "$dir/no" >/dev/null 2>"$dir/log" && fail "not refused: $*"
+  grep -qF "$text" "$dir/log" || fail "'$text' is not in: $(cat "$dir/log")"
+}
+refused "reduction.split" --set reduction.split=all
+sed -e 's/method: nonsmooth/method: sqm/' -e '/between/s/, rolling.*}/}/' config/conveyor-pile.yaml >"$dir/sqm.yaml"
+"$solve" "$dir/sqm.yaml" -q -o "$dir/no" >/dev/null 2>"$dir/log" && fail "sqm takes a reduction"
+grep -qF "reduction.split" "$dir/log" || fail "sqm: $(cat "$dir/log")"
+sed 's/^reduction:.*/reduction: {split: contact, sensors: [{low_m: [0, 0, 0], high_m: [0.1, 0, 0.1]}]}/' \
+  config/conveyor-pile.yaml >"$dir/sensor.yaml"
+"$solve" "$dir/sensor.yaml" -q -o "$dir/no" >/dev/null 2>"$dir/log" && fail "an empty sensor is taken"
+grep -qF "reduction.sensors.0.high_m" "$dir/log" || fail "sensor: $(cat "$dir/log")"
+exit $bad

@@ -1,0 +1,278 @@
+#include "judge/servin.h"
+
+#include "judge/judge.h"
+#include "support/grain_state.h"
+#include "support/materials.h"
+#include "support/stepper.h"
+
+#include "base/par.h"
+#include "base/random.h"
+#include "run/energy_balance.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LARGE = 1, SMALL = 2, COLUMNS = 64 };
+static const double D = 0.013, SMALL_D = 0.01, H = 5e-3, G = 9.81;
+
+typedef struct Scene {
+  ServinTest test;
+  TlSolverConfig config;
+  TlBoundaryPlane plane[6];
+  TlBoundaryTube tube;
+  TlBoundary boundary[6];
+  TlSurface smooth;
+  TlDrive drive;
+  int boundaries;
+  Stepper *solver;
+  TlBodies bodies;
+  TlEnergyBalance energy;
+  TlStepReport report;
+  TlRandom random;
+  double begin_s, end_s; /* when reduction is on */
+} Scene;
+
+static void configure(Scene *s, TlSplit split, bool double_radius) {
+  TlReductionSetup setup;
+  TlSolverConfig c = tl_test_nonsmooth();
+  JUDGE_OK(tl_params_defaults(tl_reduction_params, TL_REDUCTION_PARAMS, &setup));
+  setup.sensors.count = 0;
+  setup.split = (int)split;
+  setup.from_s = s->begin_s;
+  c.step_s = H;
+  c.gravity_m_s2 = tl_vec3(0, 0, -G);
+  c.density_kg_m3 = 3700;
+  c.nonsmooth.law = TL_MAP_LINEAR;
+  c.nonsmooth.iterations = c.nonsmooth.impact_iterations = 150;
+  c.nonsmooth.tolerance = 0;
+  c.nonsmooth.contact_damping = 2;
+  setup.boundaries = s->test == SERVIN_CONVEYOR;
+  c.nonsmooth.reduction = tl_reduction_of(&setup);
+  TL_TEST_SET(&c, TL_TEST_BOTH, restitution, 0.18);
+  TL_TEST_SET(&c, TL_TEST_BOTH, friction, 0.91);
+  TL_TEST_SET(&c, TL_TEST_BOTH, stiffness.normal_N_m, 3e3);
+  TL_TEST_SET(&c, TL_TEST_GRAIN, rolling, double_radius ? 0.64 : 0.32);
+  TL_TEST_SET(&c, TL_TEST_GRAIN, twisting, double_radius ? 0.64 : 0.32);
+  TL_TEST_SET(&c, TL_TEST_BOUNDARY, rolling, 0.32);
+  TL_TEST_SET(&c, TL_TEST_BOUNDARY, twisting, 0.32);
+  c.materials = tl_test_materials(&c, 0, 0.18);
+  s->config = c;
+  s->smooth.material = TL_TEST_MATERIAL;
+}
+
+static void add_plane(Scene *s, TlVec3 point, TlVec3 normal, bool rough) {
+  int i = s->boundaries++;
+  s->plane[i] = (TlBoundaryPlane){point, normal};
+  s->boundary[i] = (TlBoundary){.kind = &tl_boundary_plane, .data = &s->plane[i]};
+  if (!rough) s->boundary[i].surface = &s->smooth;
+}
+
+static void add_tube(Scene *s, double radius) {
+  int i = s->boundaries++;
+  s->tube = (TlBoundaryTube){{0, 0, 0}, {0, 1, 0}, radius};
+  s->drive = (TlDrive){.spin_rad_s = {0, 0.5, 0}};
+  s->boundary[i] = (TlBoundary){.kind = &tl_boundary_tube, .data = &s->tube, .drive = &s->drive};
+}
+
+static double drawn(Scene *s) {
+  return tl_random_next(&s->random);
+}
+
+static void add_sphere(Scene *s, int shape, TlVec3 x, TlVec3 v) {
+  const TlGrainState state = {.id = s->bodies.total,
+                              .avatar_id = shape,
+                              .scale = 1,
+                              .position = x,
+                              .velocity = v,
+                              .rotation = {1, 0, 0, 0}};
+  JUDGE_OK(tl_test_add(&s->bodies, &state));
+}
+
+/* Both sizes on a grid `pitch` diameters wide, moved about as far as that leaves them free, with a
+ * velocity at random; clear_of_axis > 0: only so far from the axis of y. */
+static void fill(Scene *s, int count, TlVec3 low, TlVec3 high, double pitch, double clear_of_axis) {
+  double way = (pitch - 1) * D, grid = pitch * D;
+  int wide = (int)((high.x - low.x) / grid), deep = (int)((high.y - low.y) / grid);
+  for (int k = 0; s->bodies.total < count; k++) {
+    TlVec3 x = {low.x + grid * (0.5 + k % wide), low.y + grid * (0.5 + k / wide % deep),
+                low.z + grid * (0.5 + k / wide / deep)};
+    TlVec3 off = {drawn(s) - 0.5, drawn(s) - 0.5, drawn(s) - 0.5};
+    if (clear_of_axis > 0 && hypot(x.x, x.z) > clear_of_axis) continue;
+    add_sphere(s, drawn(s) < 0.5 ? LARGE : SMALL, tl_axpy(x, way, off), tl_scale(0.5, off));
+  }
+}
+
+static void rain(Scene *s, int count) {
+  for (int k = 0; k < 5 && s->bodies.total < count; k++) { /* 1,000/s */
+    TlVec3 x;
+    bool free = false;
+    for (int attempt = 0; attempt < 200 && !free; attempt++) {
+      x = tl_vec3(SMALL_D * (0.5 + 14 * drawn(s)), SMALL_D * (-1.5 + 3 * drawn(s)), 0.1);
+      free = true;
+      for (int64_t i = s->bodies.total - 1; i >= 0 && i >= s->bodies.total - 80; i--)
+        free &= tl_norm(tl_sub(s->bodies.position[i], x)) > 1.001 * SMALL_D;
+    }
+    if (free) add_sphere(s, SMALL, x, tl_vec3(-0.1, 0, -0.5)); /* as the belt sees it */
+  }
+}
+
+/* ---- angle ---- */
+
+/* Slope of the surface along x, or y, from `from` to `to`: least squares over columns one diameter wide of
+ * the mean height of the topmost spheres in squares of that size. low: of the highest column, below
+ * which columns are left out. */
+static double slope_of(const Scene *s, bool along_y, double from, double to, double low) {
+  double top[COLUMNS][COLUMNS], height[COLUMNS], most = 0, d = s->test ? D : SMALL_D;
+  int columns = (int)((to - from) / d);
+  for (int i = 0; i < COLUMNS; i++)
+    for (int j = 0; j < COLUMNS; j++) top[i][j] = -INFINITY;
+  for (int64_t i = 0; i < s->bodies.total; i++) {
+    TlVec3 x = s->bodies.position[i];
+    int u = (int)floor(((along_y ? x.y : x.x) - from) / d);
+    int v = COLUMNS / 2 + (int)floor((along_y ? x.x : x.y) / d);
+    if (u < 0 || u >= columns || u >= COLUMNS || v < 0 || v >= COLUMNS) continue;
+    top[u][v] = fmax(top[u][v], x.z);
+  }
+  double floor_z = s->test == SERVIN_DRUM ? -INFINITY : 0.75 * d; /* that lie on it do not count */
+  for (int u = 0; u < columns; u++) {
+    double sum = 0;
+    int count = 0;
+    for (int v = 0; v < COLUMNS; v++)
+      if (top[u][v] > floor_z) {
+        sum += top[u][v];
+        count++;
+      }
+    height[u] = count > 0 ? sum / count : NAN;
+    if (count > 0) most = fmax(most, height[u]);
+  }
+  double n = 0, sx = 0, sz = 0, sxx = 0, sxz = 0;
+  for (int u = 0; u < columns; u++) {
+    if (isnan(height[u]) || (s->test != SERVIN_DRUM && height[u] < low * most)) continue;
+    double x = from + d * (u + 0.5);
+    n++;
+    sx += x;
+    sz += height[u];
+    sxx += x * x;
+    sxz += x * height[u];
+  }
+  return atan((n * sxz - sx * sz) / (n * sxx - sx * sx)) * 180 / M_PI;
+}
+
+static double angle_of(const Scene *s) {
+  switch (s->test) {
+  case SERVIN_CONVEYOR:
+    return 0.5 * (slope_of(s, true, -20 * SMALL_D, -1 * SMALL_D, 0.2) -
+                  slope_of(s, true, 1 * SMALL_D, 20 * SMALL_D, 0.2));
+  case SERVIN_COLLAPSE:
+    return -slope_of(s, false, 0, 40 * D, 0.2);
+  default: /* it turns about +y: the side of -x rises */
+    return fabs(slope_of(s, false, -3.75 * D, 3.75 * D, 0));
+  }
+}
+
+/* ---- runs ---- */
+
+static void make_solver(Scene *s) {
+  JUDGE_OK(
+      stepper_new(&s->solver, &s->config, (TlAvatarSource){0}, s->boundary, s->boundaries, NULL));
+  JUDGE_OK(stepper_add_sphere(s->solver, LARGE, 0.5 * D));
+  JUDGE_OK(stepper_add_sphere(s->solver, SMALL, 0.5 * SMALL_D));
+}
+
+static void step(Scene *s) {
+  JUDGE_OK(stepper_step(s->solver, &s->bodies, &s->report));
+  tl_energy_balance_add(&s->energy, &s->report);
+}
+
+static double losses(const TlEnergyBalance *e) {
+  return e->friction_J + e->viscous_J + e->impact_J + e->merge_J;
+}
+
+static void start(Scene *s, int *count) {
+  TlVec3 up = {0, 0, 1}, x = {1, 0, 0}, y = {0, 1, 0};
+  double side = 9 * D, radius = 7.5 * D;
+  if (s->test == SERVIN_CONVEYOR) {
+    *count = 800;
+    add_plane(s, tl_vec3(0, 0, 0), up, true);
+    add_plane(s, tl_vec3(0, 0, 0), x, false);
+    add_plane(s, tl_vec3(15 * SMALL_D, 0, 0), tl_scale(-1, x), false);
+  } else if (s->test == SERVIN_COLLAPSE) {
+    *count = 700;
+    add_plane(s, tl_vec3(0, 0, 0), up, true);
+    add_plane(s, tl_vec3(0, 0, 0), x, false);
+    add_plane(s, tl_vec3(0, -side / 2, 0), y, false);
+    add_plane(s, tl_vec3(0, side / 2, 0), tl_scale(-1, y), false);
+    add_plane(s, tl_vec3(side, 0, 0), tl_scale(-1, x), false);
+    s->drive = (TlDrive){.until_s = s->begin_s + 0.1};
+    s->boundary[4].drive = &s->drive;
+  } else {
+    *count = 640;
+    add_tube(s, radius);
+    add_plane(s, tl_vec3(0, -2.6 * D, 0), y, false);
+    add_plane(s, tl_vec3(0, 2.6 * D, 0), tl_scale(-1, y), false);
+  }
+  make_solver(s);
+  if (s->test == SERVIN_COLLAPSE)
+    fill(s, *count, tl_vec3(0, -side / 2, 0), tl_vec3(side, side / 2, 0), 1.28, 0);
+  if (s->test == SERVIN_DRUM)
+    fill(s, *count, tl_vec3(-radius, -2.6 * D, -radius), tl_vec3(radius, 2.6 * D, 0), 1.02,
+         radius - 0.55 * D);
+}
+
+/* From begin_s to end_s. */
+static ServinResult watch(Scene *s, int count) {
+  ServinResult r = {.angle_deg = 0};
+  double angles = 0, levels = 0, start_J = s->energy.error_J, taken_J = losses(&s->energy);
+  int64_t angle_count = 0;
+  for (int64_t k = llround(s->begin_s / H); (double)k * H < s->end_s; k++) {
+    if (s->test == SERVIN_CONVEYOR) rain(s, count);
+    double cpu = judge_thread_cpu_s();
+    step(s);
+    r.cpu_s += judge_thread_cpu_s() - cpu;
+    r.reduction_s += s->report.reduction_s;
+    r.merges += s->report.merges;
+    r.splits += s->report.splits;
+    r.overlap_share = fmax(r.overlap_share, s->report.overlap_share);
+    levels += s->report.merged > 0 ? 1 - (double)s->report.units / (double)s->report.moving : 0;
+    r.steps++;
+    if (s->test == SERVIN_DRUM && (double)k * H >= s->end_s - 1.5) {
+      angles += angle_of(s);
+      angle_count++;
+    }
+  }
+  r.grains = (int)s->bodies.total;
+  r.level = levels / (double)r.steps;
+  r.angle_deg = angle_count > 0 ? angles / (double)angle_count : angle_of(s);
+  r.merge_J = s->energy.merge_J;
+  r.error_J = s->energy.error_J - start_J;
+  r.losses_J = losses(&s->energy) - taken_J;
+  return r;
+}
+
+void servin_run(ServinTest test, TlSplit split, bool double_radius, ServinResult result[2]) {
+  static const double begins[] = {0, 0.9, 2.5}, ends[] = {2.7, 2, 5};
+  Scene s;
+  memset(&s, 0, sizeof s);
+  s.test = test;
+  s.begin_s = begins[test];
+  s.end_s = ends[test];
+  tl_par_set_threads(1);
+  s.random = (TlRandom){.seed = 2015, .stream = (uint64_t)test};
+  configure(&s, split, double_radius);
+  int count;
+  start(&s, &count);
+  while ((double)s.solver->steps * H < s.begin_s - 1e-9) step(&s);
+  for (int reduced = 0; reduced < 2; reduced++) {
+    Scene one = s;
+    memset(&one.bodies, 0, sizeof one.bodies);
+    JUDGE_OK(tl_bodies_copy(&one.bodies, &s.bodies));
+    if (!reduced) one.config.nonsmooth.reduction.split = TL_SPLIT_OFF;
+    make_solver(&one);
+    one.solver->steps = s.solver->steps;
+    result[reduced] = watch(&one, count);
+    stepper_free(one.solver);
+    tl_bodies_free(&one.bodies);
+  }
+  stepper_free(s.solver);
+  tl_bodies_free(&s.bodies);
+}

@@ -1,0 +1,42 @@
+/* The three tests of Servin and Wang 2015 (section 4, Table 3) in small: a pile on a belt, a collapse, a drum.
+ *
+ * Parameters of the paper: spheres of 3,700 kg/m3, linear contacts of 3 kN/m, restitution 0.18, friction
+ * 0.91, rolling and twisting resistance 0.32, steps of 5 ms, damping time of 2 steps, 150 iterations of
+ * either stage and no other stop. It leaves the radius of rolling open: ours is that of the sphere for
+ * equal spheres (reading R: twice the coefficient on the reduced radius), or the reduced one (r*).
+ * Reduction: the thresholds of its Table 2.
+ */
+#ifndef TL_TESTS_SERVIN_H
+#define TL_TESTS_SERVIN_H
+
+#include "solve/reduction_setup.h"
+
+typedef enum ServinTest {
+  /* 800 spheres of 10 mm rain on a belt, in its frame, at 1,000/s over 15 d by 4 d, 0.1 m above; planes
+   * without friction 15 d apart stand for what lies before and behind. The paper's belt is 50 d long, so
+   * that what it carries, 1,500 on 15 d, rides for 5 s: ours for 2.7 s. Angle of both flanks. */
+  SERVIN_CONVEYOR = 0,
+  /* 700 spheres of 13 and 10 mm in a box of 9 by 9 of the larger, without friction but for its floor; one
+   * wall goes. Angle of the surface at the end. */
+  SERVIN_COLLAPSE,
+  /* 640 spheres of 13 and 10 mm in a drum of 15 of the larger across and 5.2 long, ends without friction, at
+   * 0.5 rad/s. Angle of the surface within half a radius, mean over the last second and a half. */
+  SERVIN_DRUM
+} ServinTest;
+
+typedef struct ServinResult {
+  double angle_deg, level; /* level: mean reduction while it was on */
+  double cpu_s;            /* of the steps while it was on, or would have been */
+  double reduction_s;      /* of which in merging and splitting, with the trial */
+  double overlap_share;    /* deepest over the radius, while it was on */
+  double merge_J;          /* energy lost in merging */
+  double error_J;          /* change of the balance error while it was on */
+  double losses_J;         /* all energy that was dissipated meanwhile */
+  int64_t merges, splits, steps;
+  int grains;
+} ServinResult;
+
+/* Both from the same settled start: result[0] without reduction, result[1] with it. */
+void servin_run(ServinTest test, TlSplit split, bool double_radius, ServinResult result[2]);
+
+#endif

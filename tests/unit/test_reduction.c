@@ -1,0 +1,410 @@
+/* Model reduction of the nonsmooth method: what merging and splitting keep, aggregates against a body with
+ * parts, what splits them. */
+
+#include "support/materials.h"
+#include "support/placed.h"
+#include "support/stepper.h"
+#include "support/tltest.h"
+
+#include "base/par.h"
+#include "base/random.h"
+#include "run/energy_balance.h"
+#include "solve/step.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SPHERE = 1 };
+static const double R = 0.01, RHO = 2600, G = 9.81;
+static const TlQuat UPRIGHT = {1, 0, 0, 0};
+static const TlVec3 NONE = {0, 0, 0};
+
+typedef struct Lab {
+  TlSolverConfig config;
+  TlBoundaryPlane plane[6];
+  TlBoundary boundary[6];
+  TlDrive drive[6];
+  int planes;
+  Stepper *solver;
+  TlBodies bodies;
+  TlStepReport report;
+  TlEnergyBalance energy;
+} Lab;
+
+/* Everything in touch merges, and nothing splits, unless a test says otherwise. */
+static void lab_open(Lab *lab) {
+  memset(lab, 0, sizeof *lab);
+  tl_par_set_threads(1);
+  TlSolverConfig c = tl_test_nonsmooth();
+  TlReductionSetup setup;
+  CK_OK(tl_params_defaults(tl_reduction_params, TL_REDUCTION_PARAMS, &setup));
+  memset(&setup.sensors, 0, sizeof setup.sensors);
+  c.nonsmooth.reduction = tl_reduction_of(&setup);
+  c.nonsmooth.reduction.split = TL_SPLIT_SENSORS;
+  c.step_s = 1e-3;
+  c.gravity_m_s2 = tl_vec3(0, 0, -G);
+  c.density_kg_m3 = RHO;
+  TL_TEST_SET(&c, TL_TEST_BOTH, friction, 0.5);
+  TL_TEST_SET(&c, TL_TEST_BOTH, restitution, 0);
+  TL_TEST_SET(&c, TL_TEST_BOTH, stiffness.young_Pa, 1e7);
+  lab->config = c;
+}
+
+static void merge_all(Lab *lab) {
+  TlReduction *o = &lab->config.nonsmooth.reduction;
+  o->merge_in_m_s = o->merge_out_m_s = o->merge_tangential_m_s = o->merge_rolling_rad_s = 1e3;
+}
+
+static int lab_plane(Lab *lab, TlVec3 point, TlVec3 normal) {
+  int i = lab->planes++;
+  lab->plane[i] = (TlBoundaryPlane){point, tl_unit(normal)};
+  lab->boundary[i] = (TlBoundary){.kind = &tl_boundary_plane, .data = &lab->plane[i]};
+  return i;
+}
+
+static void lab_belt(Lab *lab, TlVec3 velocity) {
+  int i = lab_plane(lab, NONE, tl_vec3(0, 0, 1));
+  lab->drive[i] = (TlDrive){.velocity_m_s = velocity};
+  lab->boundary[i].drive = &lab->drive[i];
+}
+
+static void lab_start(Lab *lab) {
+  CK_OK(stepper_new(&lab->solver, &lab->config, (TlAvatarSource){0}, lab->boundary, lab->planes,
+                    NULL));
+  CK_OK(stepper_add_sphere(lab->solver, SPHERE, R));
+}
+
+static void lab_close(Lab *lab) {
+  stepper_free(lab->solver);
+  tl_bodies_free(&lab->bodies);
+}
+
+static void step(Lab *lab) {
+  CK_OK(stepper_step(lab->solver, &lab->bodies, &lab->report));
+  tl_energy_balance_add(&lab->energy, &lab->report);
+}
+
+static int64_t put(Lab *lab, TlVec3 x, TlVec3 v) {
+  return tl_test_put(&lab->bodies, SPHERE, x, UPRIGHT, v);
+}
+
+static double mass(void) {
+  return 4.0 / 3 * M_PI * R * R * R * RHO;
+}
+
+/* Mass, momentum and angular momentum about the origin. */
+typedef struct Sum {
+  double mass;
+  TlVec3 linear, angular;
+} Sum;
+
+static Sum sum_of(const TlBodies *b) {
+  Sum s = {0, NONE, NONE};
+  for (int64_t i = 0; i < b->owned; i++) {
+    TlVec3 p = tl_scale(b->mass[i], b->velocity[i]);
+    s.mass += b->mass[i];
+    s.linear = tl_add(s.linear, p);
+    s.angular = tl_add(s.angular, tl_add(b->momentum[i], tl_cross(b->position[i], p)));
+  }
+  return s;
+}
+
+static double apart(TlVec3 a, TlVec3 b) {
+  return tl_norm(tl_sub(a, b));
+}
+
+/* A clump of spheres in touch, each with a velocity of its own. */
+static void put_clump(Lab *lab, int count, TlVec3 at, double speed, uint64_t seed) {
+  for (int k = 0; k < count; k++) {
+    uint64_t n = 3 * (uint64_t)k;
+    TlVec3 v = {tl_random_uniform(seed, 1, n) - 0.5, tl_random_uniform(seed, 1, n + 1) - 0.5,
+                tl_random_uniform(seed, 1, n + 2) - 0.5};
+    TlVec3 x = {1.99 * R * (k % 2), 1.99 * R * (k / 2 % 2), 1.99 * R * (k / 4)};
+    put(lab, tl_add(at, x), tl_scale(speed, v));
+  }
+}
+
+/* ---- what is kept ---- */
+
+/* Spheres with motions of their own merge in one step, spin as one, and are split by a sensor. */
+START_TEST(merging_and_splitting_keep_momentum) {
+  Lab lab;
+  lab_open(&lab);
+  merge_all(&lab);
+  lab.config.gravity_m_s2 = NONE;
+  lab.config.nonsmooth.reduction.sensors = 1;
+  lab.config.nonsmooth.reduction.sensor[0] =
+      (TlSensor){tl_vec3(-1, -1, 1), tl_vec3(1, 1, 2)}; /* far above */
+  lab_start(&lab);
+  put_clump(&lab, 12, NONE, 1, 3);
+  CK_OK(stepper_refresh(lab.solver, &lab.bodies));
+  Sum start = sum_of(&lab.bodies);
+  double size = start.mass * 0.5, arm = 0.1;
+  for (int k = 0; k < 200; k++) {
+    step(&lab);
+    Sum now = sum_of(&lab.bodies);
+    ck_assert(now.mass == start.mass);
+    ck_assert_double_le(apart(now.linear, start.linear), 1e-13 * size);
+    ck_assert_double_le(apart(now.angular, start.angular), 1e-13 * size * arm);
+    if (k == 0) ck_assert_int_eq(lab.report.merges, 12);
+    ck_assert_int_eq(lab.report.aggregates, 1);
+    ck_assert_int_eq(lab.report.merged, 12);
+    ck_assert_int_eq(lab.report.units, 1);
+  }
+  ck_assert_int_eq((int)lab.report.islands, 0); /* no contact is left to be solved */
+  ck_assert(lab.energy.merge_J > 0);
+  /* velocities are those of a rigid body: no two bodies part */
+  for (int64_t i = 1; i < 12; i++) {
+    TlVec3 d = tl_sub(lab.bodies.position[i], lab.bodies.position[0]),
+           u = tl_sub(lab.bodies.velocity[i], lab.bodies.velocity[0]);
+    ck_assert_double_le(fabs(tl_dot(d, u)), 1e-14);
+  }
+  /* the sensor comes to lie about them, and they part */
+  TlModel *model = lab.solver->model;
+  model->nonsmooth.reduction.sensor[0] = (TlSensor){tl_vec3(-9, -9, -9), tl_vec3(9, 9, 9)};
+  step(&lab);
+  ck_assert_int_eq(lab.report.splits, 12);
+  ck_assert_int_eq(lab.report.merged, 0);
+  for (int k = 0; k < 50; k++) {
+    step(&lab);
+    Sum now = sum_of(&lab.bodies);
+    ck_assert_double_le(apart(now.linear, start.linear), 1e-13 * size);
+    ck_assert_double_le(apart(now.angular, start.angular), 1e-12 * size * arm);
+  }
+  lab_close(&lab);
+}
+END_TEST
+
+/* The aggregate's mass, momentum and inertia by Servin 2015 Eqs. 6-10 with Correction 26, and the energy
+ * that is lost by its definition. */
+START_TEST(merging_has_the_motion_of_the_whole) {
+  Lab lab;
+  lab_open(&lab);
+  merge_all(&lab);
+  lab.config.gravity_m_s2 = NONE;
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, friction, 0);
+  lab_start(&lab);
+  /* two spheres that spin and slide along each other's surface, and touch just */
+  double gap = 1e-9 * R, w = 7;
+  put(&lab, tl_vec3(0, 0, 0), tl_vec3(0, 0.3, 0));
+  put(&lab, tl_vec3(2 * R - gap, 0, 0), tl_vec3(0, -0.3, 0));
+  CK_OK(stepper_refresh(lab.solver, &lab.bodies));
+  for (int i = 0; i < 2; i++) tl_bodies_set_spin(&lab.bodies, i, tl_vec3(0, 0, w));
+  step(&lab);
+  double m = mass(), i_one = 0.4 * m * R * R, r = R;
+  double inertia = 2 * (i_one + m * r * r), momentum = 2 * (i_one * w - m * r * 0.3);
+  double spin = momentum / inertia;
+  for (int i = 0; i < 2; i++) CK_NEAR(tl_bodies_spin(&lab.bodies, i).z / spin, 1, 1e-6);
+  double before = 2 * 0.5 * (m * 0.09 + i_one * w * w), after = 0.5 * inertia * spin * spin;
+  CK_NEAR((lab.energy.merge_J + lab.energy.friction_J + lab.energy.impact_J) / (before - after), 1,
+          1e-6);
+  lab_close(&lab);
+}
+END_TEST
+
+/* ---- against a body with parts ---- */
+
+/* The slow twin: twelve spheres as one body with twelve colliders. Both tumble, fall and strike a plane. */
+START_TEST(an_aggregate_moves_as_a_body_with_parts) {
+  enum { COUNT = 12 };
+  Lab twin[2];
+  for (int one = 0; one < 2; one++) {
+    Lab *lab = &twin[one];
+    lab_open(lab);
+    merge_all(lab);
+    lab->config.nonsmooth.reduction.boundaries = false;
+    lab->config.nonsmooth.iterations = lab->config.nonsmooth.impact_iterations = 2000;
+    lab->config.nonsmooth.tolerance = 0;
+    if (one) lab->config.nonsmooth.reduction.split = TL_SPLIT_OFF;
+    lab_plane(lab, NONE, tl_vec3(0, 0, 1));
+    lab_start(lab);
+    TlVec3 spin = {20, 3, -11}, v = {0.2, 0.1, 0};
+    int64_t body = -1;
+    if (one) CK_OK(tl_bodies_add(&lab->bodies, 0, COUNT, &body));
+    TlVec3 place[COUNT], centre = NONE, inertia[COUNT];
+    double masses[COUNT];
+    for (int k = 0; k < COUNT; k++) {
+      place[k] = tl_vec3(1.999 * R * (k % 2), 1.999 * R * (k / 2 % 3), 1.999 * R * (k / 6));
+      if (k == 11) place[k] = tl_vec3(1.999 * R * 2, 0, 0);
+      centre = tl_axpy(centre, 1.0 / COUNT, place[k]);
+    }
+    TlVec3 lift = {0, 0, 0.15};
+    for (int k = 0; k < COUNT; k++) {
+      TlVec3 arm = tl_sub(place[k], centre);
+      if (!one) {
+        put(lab, tl_add(place[k], lift), tl_add(v, tl_cross(spin, arm)));
+        continue;
+      }
+      TlColliders *c = &lab->bodies.colliders;
+      int64_t at = lab->bodies.first[body] + k;
+      c->avatar_id[at] = SPHERE;
+      c->scale[at] = 1;
+      c->offset[at] = place[k];
+      masses[k] = mass();
+      double i_one = 0.4 * mass() * R * R;
+      inertia[k] = tl_vec3(i_one, i_one, i_one);
+    }
+    if (one) {
+      lab->bodies.position[body] = lift;
+      lab->bodies.velocity[body] = v;
+      tl_bodies_frame(&lab->bodies, body, spin, masses, inertia);
+    } else {
+      CK_OK(stepper_refresh(lab->solver, &lab->bodies));
+      for (int k = 0; k < COUNT; k++) tl_bodies_set_spin(&lab->bodies, k, spin);
+    }
+  }
+  double most = 0;
+  bool struck = false;
+  for (int k = 0; k < 400; k++) {
+    step(&twin[0]);
+    step(&twin[1]);
+    if (k == 0) ck_assert_int_eq(twin[0].report.merged, COUNT);
+    struck |= twin[1].report.boundary_overlap_m > 0;
+    for (int i = 0; i < COUNT; i++)
+      most = fmax(most, apart(twin[0].bodies.position[i], twin[1].bodies.colliders.position[i]));
+    /* a tumbling body's impacts spread what rounding began with */
+    ck_assert_double_le(most, (struck ? 1e-8 : 1e-10) * R);
+  }
+  ck_assert(struck);
+  lab_close(&twin[0]);
+  lab_close(&twin[1]);
+}
+END_TEST
+
+/* ---- anchors ---- */
+
+/* Spheres on a belt come to its speed, merge with it, and ride on: their momentum is the belt's gift, through
+ * contacts or as booked. */
+START_TEST(a_belt_takes_along_and_books_its_impulse) {
+  Lab lab;
+  lab_open(&lab);
+  lab_belt(&lab, tl_vec3(0.3, 0, 0));
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, rolling, 0.2);
+  lab_start(&lab);
+  for (int k = 0; k < 4; k++) put(&lab, tl_vec3(1.999 * R * k, 0, R), NONE);
+  double total = 4 * mass();
+  for (int k = 0; k < 600; k++) {
+    TlVec3 before = k ? sum_of(&lab.bodies).linear : NONE;
+    step(&lab);
+    TlVec3 change = tl_sub(sum_of(&lab.bodies).linear, before),
+           booked = {lab.report.anchor_x_N_s, lab.report.anchor_y_N_s, lab.report.anchor_z_N_s};
+    if (lab.report.merged == 4 && lab.report.merges == 0) { /* nothing is left to be solved */
+      TlVec3 due = tl_scale(-total * lab.config.step_s, lab.config.gravity_m_s2);
+      ck_assert_double_le(apart(tl_add(change, due), booked), 1e-14 * total);
+    }
+  }
+  ck_assert_int_eq(lab.report.merged, 4);
+  ck_assert_int_eq(lab.report.units, 0);
+  for (int k = 0; k < 4; k++)
+    ck_assert_double_le(apart(lab.bodies.velocity[k], tl_vec3(0.3, 0, 0)), 1e-13);
+  double scale = 0.5 * total * 0.09;
+  ck_assert_double_le(fabs(lab.energy.error_J), 1e-3 * scale);
+  lab_close(&lab);
+}
+END_TEST
+
+/* ---- splitting ---- */
+
+/* A heap at rest, merged with the ground. */
+static void put_heap(Lab *lab) {
+  for (int k = 0; k < 9; k++)
+    put(lab, tl_vec3(1.999 * R * (k % 3), 1.999 * R * (k / 3), 0.9995 * R), NONE);
+  for (int k = 0; k < 4; k++)
+    put(lab, tl_vec3(1.999 * R * (0.5 + k % 2), 1.999 * R * (0.5 + k / 2), R * (1 + 1.4135)), NONE);
+}
+
+START_TEST(a_blow_splits_an_aggregate) {
+  Lab lab;
+  lab_open(&lab);
+  lab.config.nonsmooth.reduction.split = TL_SPLIT_CONTACT;
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, rolling, 0.2);
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  lab_start(&lab);
+  put_heap(&lab);
+  for (int k = 0; k < 300; k++) step(&lab);
+  ck_assert_int_eq(lab.report.merged, 13);
+  ck_assert_int_eq(lab.report.splits, 0);
+  TlVec3 before = lab.bodies.position[9];
+  TlContactRow
+      *row; /* contacts within keep the force that was last known, before the heap had settled */
+  int64_t rows;
+  double borne = 0;
+  CK_OK(stepper_contacts(lab.solver, &lab.bodies, &row, &rows));
+  for (int64_t k = 0; k < rows; k++) borne += row[k].second < 0 ? row[k].force_N.z : 0;
+  tl_free(row);
+  CK_NEAR(borne / (13 * mass() * G), 1, 0.2);
+  TlBodyOrder order; /* what frames hold of it: all on the ground hang together */
+  CK_OK(tl_body_order(&lab.bodies, &order));
+  for (int k = 0; k < 13; k++) ck_assert_int_eq(order.aggregate[k], 0);
+  tl_body_order_free(&order);
+  /* one from the side splits what it strikes and what that touches */
+  put(&lab, tl_vec3(-6 * R, 1.999 * R * 0.5, R * 4), tl_vec3(2, 0, -0.2));
+  int64_t splits = 0, most = 0;
+  for (int k = 0; k < 300; k++) {
+    step(&lab);
+    splits += lab.report.splits;
+    if (lab.report.splits > most) most = lab.report.splits;
+  }
+  ck_assert_int_gt(splits, 0);
+  ck_assert_int_ge(most, 1 + 4); /* the struck one has four below and others beside it */
+  ck_assert_double_ge(apart(before, lab.bodies.position[9]), 1e-4 * R);
+  double scale = 14 * mass() * G * R;
+  ck_assert_double_le(fabs(lab.energy.error_J), 0.02 * scale);
+  lab_close(&lab);
+}
+END_TEST
+
+/* Spheres in a row on a shelf that goes away: only the trial notices. */
+static int64_t without_a_shelf(TlSplit split) {
+  Lab lab;
+  lab_open(&lab);
+  lab.config.nonsmooth.reduction.split = split;
+  lab.config.nonsmooth.reduction.boundaries = false;
+  int shelf = lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  lab_plane(&lab, tl_vec3(-0.999 * R, 0, 0), tl_vec3(1, 0, 0));
+  lab.drive[shelf] = (TlDrive){.until_s = 0.3};
+  lab.boundary[shelf].drive = &lab.drive[shelf];
+  lab_start(&lab);
+  for (int k = 0; k < 4; k++) put(&lab, tl_vec3(1.999 * R * k, 0, 0.999 * R), NONE);
+  for (int k = 0; k < 300; k++) step(&lab);
+  ck_assert_int_eq(lab.report.merged, 4);
+  int64_t splits = 0;
+  for (int k = 0; k < 20; k++) {
+    step(&lab);
+    splits += lab.report.splits;
+  }
+  lab_close(&lab);
+  return splits;
+}
+
+START_TEST(only_a_trial_notices_lost_support) {
+  ck_assert_int_eq(without_a_shelf(TL_SPLIT_CONTACT), 0);
+  ck_assert_int_gt(without_a_shelf(TL_SPLIT_TRIAL), 0);
+}
+END_TEST
+
+/* A heap under its weight is found in balance by the trial: it stays merged. */
+START_TEST(a_heap_at_rest_stays_merged) {
+  Lab lab;
+  lab_open(&lab);
+  lab.config.nonsmooth.reduction.split = TL_SPLIT_TRIAL;
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, rolling, 0.2);
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  lab_start(&lab);
+  put_heap(&lab);
+  for (int k = 0; k < 500; k++) step(&lab);
+  int64_t splits = 0;
+  for (int k = 0; k < 500; k++) {
+    step(&lab);
+    splits += lab.report.splits;
+  }
+  ck_assert_int_eq(lab.report.merged, 13);
+  ck_assert_int_le(splits, 0);
+  lab_close(&lab);
+}
+END_TEST
+
+TL_TEST_MAIN("reduction", merging_and_splitting_keep_momentum, merging_has_the_motion_of_the_whole,
+             an_aggregate_moves_as_a_body_with_parts, a_belt_takes_along_and_books_its_impulse,
+             a_blow_splits_an_aggregate, only_a_trial_notices_lost_support,
+             a_heap_at_rest_stays_merged)

@@ -1,0 +1,52 @@
+/* Model reduction of the nonsmooth method: the tests of Servin and Wang 2015 in small, with and without. */
+#include "judge/judge.h"
+#include "judge/servin.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* The paper's angle at 150 iterations, that of the prototypes' two readings of the rolling radius, and what it
+ * reached with reduction. */
+typedef struct Case {
+  ServinTest test;
+  const char *name;
+  TlSplit split;
+  double paper, low, high; /* deg; between the readings, or within 4 of the paper */
+  double change;           /* deg, at most, from the run without reduction */
+  double level, paper_level;
+} Case;
+
+static const Case cases[] = {
+    {SERVIN_CONVEYOR, "conveyor", TL_SPLIT_CONTACT, 40.6, 36.6, 45.5, 3, 0.7, 0.85},
+    {SERVIN_COLLAPSE, "collapse", TL_SPLIT_TRIAL, 30, 26, 34, 4, 0.7, 0.75},
+    {SERVIN_DRUM, "drum", TL_SPLIT_TRIAL, 43, 39, 47, 3, 0.4, 0.4},
+};
+
+int main(int argc, char **argv) {
+  judge_open("reduction", argc, argv);
+  for (int i = 0; i < 3; i++) {
+    const Case *c = &cases[i];
+    char figure[80];
+    ServinResult both[2], *whole = &both[0], *reduced = &both[1];
+    servin_run(c->test, c->split, true, both);
+#define NAME(what) (snprintf(figure, sizeof figure, "reduction_%s_%s", c->name, what), figure)
+    judge_between(JUDGE_GOAL, NAME("angle"), reduced->angle_deg, "deg", c->low, c->high);
+    judge_at_most(JUDGE_GOAL, NAME("change"), fabs(reduced->angle_deg - whole->angle_deg),
+                  "deg from the run without reduction", c->change);
+    judge_at_least(JUDGE_GOAL, NAME("level"), reduced->level, "mean reduction level", c->level);
+    judge_at_most(JUDGE_CORRECT, NAME("balance"),
+                  fabs(reduced->error_J - whole->error_J) / reduced->losses_J,
+                  "balance error beyond the whole run's, over losses", 0.5);
+    judge_paper(NAME("angle"), whole->angle_deg, c->paper, "deg, without reduction",
+                "Servin 2015, Table 3");
+    judge_paper(NAME("level"), reduced->level, c->paper_level, "mean reduction level",
+                "Servin 2015, Table 3");
+    judge_note(
+        "%s: %d spheres, %lld steps; angle %.1f deg whole and %.1f reduced, %lld merges, %lld "
+        "splits, deepest overlap %.3f of the radius whole and %.3f reduced.",
+        c->name, reduced->grains, (long long)reduced->steps, whole->angle_deg, reduced->angle_deg,
+        (long long)reduced->merges, (long long)reduced->splits, whole->overlap_share,
+        reduced->overlap_share);
+  }
+  return judge_close();
+}
