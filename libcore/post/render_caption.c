@@ -187,7 +187,7 @@ static void draw_legend(TlImage *image, Layout l, const TlCamera *camera,
     return;
   }
   if (o->colour == TL_COLOUR_AGGREGATE) {
-    tl_ink_text(image, x, top, l.text, "one colour an aggregate; white: moves for itself", grey);
+    tl_ink_text(image, x, top, l.text, "one colour an aggregate; white: in none", grey);
     return;
   }
   name_legend(image, x, top, l.text, o);

@@ -181,6 +181,11 @@ bool tl_apparatus_line_in_turn(const TlRun *run) {
       tl_setup_every(&run->model->setup, run->model->setup.time.history_every_s));
 }
 
+bool tl_apparatus_last_line(const TlRun *run, int64_t averaged) {
+  int64_t every = tl_setup_every(&run->model->setup, run->model->setup.time.history_every_s);
+  return 2 * averaged >= every || run->state->totals.steps < every;
+}
+
 TlStatus tl_apparatus_line(TlRun *run, const void *row) {
   if (run->options.no_output) return TL_OK;
   return tl_output_row(&run->output, run->model->apparatus->table, &run->model->apparatus->columns,

@@ -152,6 +152,9 @@ struct TlBoundaryForce tl_apparatus_wall_force(const struct TlRun *run,
 /* Is it time for what is done every so many steps, or for a line of the table? */
 bool tl_apparatus_in_turn(int64_t step, int64_t every);
 bool tl_apparatus_line_in_turn(const struct TlRun *run);
+/* Is a line worth writing when the run ends? Its forces are means over the steps since the last line:
+ * those of a few steps scatter, and would stand as a peak that no specimen has shown. */
+bool tl_apparatus_last_line(const struct TlRun *run, int64_t averaged_steps);
 /* A line of the device's table, made from row. */
 TlStatus tl_apparatus_line(struct TlRun *run, const void *row);
 bool tl_apparatus_is_grain(const struct TlBodies *bodies, int64_t i);

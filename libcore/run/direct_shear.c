@@ -317,7 +317,7 @@ static TlStatus end(TlRun *run) {
   const Setup *s = section(&run->model->setup);
   const State *t = state(run);
   TL_TRY(look(run));
-  TL_TRY(write_line(run));
+  if (tl_apparatus_last_line(run, t->steps)) TL_TRY(write_line(run));
   if (tl_comm_rank(run->comm) != 0) return TL_OK;
   if (!finished(run))
     tl_log_warn("the run ends at a displacement of %.4g m of %.4g m: continue it with --resume and "

@@ -486,6 +486,7 @@ static TlStatus end(TlRun *run) {
     tl_log_warn(
         "the run ends in stage %lld of %lld: a longer time.duration_s and --resume continue it",
         (long long)tl_triaxial_state(run)->stage + 1, (long long)setup_of(run)->stages.count);
+  if (!tl_apparatus_last_line(run, tl_triaxial_state(run)->line_steps)) return TL_OK;
   return write_line(run);
 }
 
