@@ -4,7 +4,7 @@
 # As many at a time as there are cores (TALUS_TEST_JOBS), those under MPI by themselves. Each has a time
 # limit (TALUS_TEST_LIMIT) and prints its time and CPU time. Ends with "N passed, N failed".
 # TALUS_SANITIZED=1: tests whose source has a line "# unsanitized: reason" are left out and named, those
-# on more than 2 ranks are left out.
+# on more than 2 ranks are left out, and tests of C programs that begin with TL_NOT_SANITIZED().
 # TALUS_TEST_STOP=1: run the tests in the order given and start no more after the first that fails.
 set -u
 cd "$(dirname "$0")/.." || exit 1

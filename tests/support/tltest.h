@@ -10,6 +10,13 @@
 
 #include "base/status.h"
 
+/* First in a test of figures, or of bits over much data: beside it smaller tests take the same code
+ * through the sanitizers, under which it would take a minute. */
+#define TL_NOT_SANITIZED()                                                                         \
+  do {                                                                                             \
+    if (getenv("TALUS_SANITIZED")) return;                                                         \
+  } while (0)
+
 /* The call must succeed; the message is printed when it does not. */
 #define CK_OK(call)                                                                                \
   do {                                                                                             \

@@ -199,6 +199,7 @@ START_TEST(hmrf_energy_never_rises_and_dice_is_not_below_otsu) {
 END_TEST
 
 START_TEST(hmrf_after_denoising_is_not_below_otsu) {
+  TL_NOT_SANITIZED();
   TlVolume v, quiet;
   TlBinarizeResult r, unused;
   TlNlmOptions nlm = {.sigma = 14, .patch = 5, .search = 9};
@@ -260,6 +261,7 @@ START_TEST(hmrf_energy_of_two_levels_is_its_interface) {
 END_TEST
 
 START_TEST(hmrf_energy_falls_with_each_sweep) {
+  TL_NOT_SANITIZED();
   static const int neighbours[] = {6, 26};
   for (int k = 0; k < 2; k++) {
     TlVolume v;
@@ -579,6 +581,7 @@ static double two_class_energy(const TlField *f, const TlStencil *s, const uint8
 /* With whole steps only (delta -> 0) the field cut at 1/2 is the graph cut: at delta 0.01 up to a
  * few voxels whose flip costs less than what the rounded-off kink of H gives. */
 START_TEST(field_without_partial_volume_is_the_graph_cut) {
+  TL_NOT_SANITIZED();
   static const double voxel_m[3] = {0, 0, 0};
   static uint8_t cut[SMALL_COUNT], ours[SMALL_COUNT];
   for (uint64_t seed = 41; seed < 45; seed++) {
@@ -607,6 +610,7 @@ END_TEST
 /* ---- slabs ---- */
 
 START_TEST(mask_has_the_same_bits_for_any_slab) {
+  TL_NOT_SANITIZED();
   static const double sigma[] = {2, 20};
   for (int k = 0; k < 2; k++) {
     TlVolume v;
@@ -907,6 +911,7 @@ START_TEST(mask_has_the_same_bits_for_any_threads) {
 END_TEST
 
 START_TEST(dark_grains_are_the_negative) {
+  TL_NOT_SANITIZED();
   TlVolume v, bright, dark;
   TlBinarizeResult r, s;
   TlBinarizeOptions o = options(TL_BINARIZE_HMRF_EM);

@@ -154,6 +154,7 @@ static void check_noise(double sigma, bool round_to_whole) {
 }
 
 START_TEST(noise_of_textured_sand_is_found_within_5_percent) {
+  TL_NOT_SANITIZED();
   check_noise(4, false);
   check_noise(20, false);
   check_noise(4, true);
@@ -317,6 +318,7 @@ END_TEST
 /* The strength chosen blindly must leave at most 5% more error than the best one of the list, which
  * only the clean sand can tell; and the choice must follow the noise. */
 START_TEST(strength_is_chosen_as_if_the_truth_were_known) {
+  TL_NOT_SANITIZED();
   static const TlNlmStrength strengths[] = TL_NLM_STRENGTHS;
   static const double sigmas[] = {2.5, 25};
   double chosen[2];
@@ -540,6 +542,7 @@ static void correlated_sand(TlVolume *v, double width) {
 }
 
 START_TEST(correlated_noise_is_said_and_its_level_still_found) {
+  TL_NOT_SANITIZED();
   static const double widths[] = {0.5, 0.7};
   for (int k = 0; k < 2; k++) {
     TlVolume v;
@@ -555,6 +558,7 @@ START_TEST(correlated_noise_is_said_and_its_level_still_found) {
 END_TEST
 
 START_TEST(white_noise_is_not_taken_for_correlated) {
+  TL_NOT_SANITIZED();
   static const double sigmas[] = {6, 10, 20};
   for (int k = 0; k < 3; k++) {
     TlVolume v;
@@ -594,6 +598,7 @@ END_TEST
 
 /* No alarm: white noise alone, sand, sand in a disc, over several noises. */
 START_TEST(no_rings_are_seen_where_there_are_none) {
+  TL_NOT_SANITIZED();
   TlRoi disc = {.kind = TL_ROI_CYLINDER, .x = 47, .y = 44, .r = 42, .nx = 96, .ny = 90};
   for (uint64_t seed = 1; seed <= 6; seed++) {
     TlVolume v;

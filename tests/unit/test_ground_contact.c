@@ -239,6 +239,7 @@ static Count count_misses(Scene *s, int id, double cell, double rough, bool hole
 /* ---- tests ---- */
 
 START_TEST(signed_distances_are_those_of_all_patches) {
+  TL_NOT_SANITIZED();
   Scene s;
   open_scene(&s);
   TlRandom r = {.seed = 1};
@@ -348,6 +349,7 @@ END_TEST
 
 /* Gap and normal of the deepest point change no faster than the grain moves. */
 START_TEST(a_grain_crosses_ridges_and_valleys_smoothly) {
+  TL_NOT_SANITIZED();
   Scene s;
   open_scene(&s);
   TlRandom r = {.seed = 31};

@@ -322,6 +322,7 @@ END_TEST
 /* Cubes by their grids. A point of an edge leaves the other cube through the nearer of its two
  * faces: where edges cross at right angles that is depth / sqrt 2. */
 START_TEST(cubes_by_their_grids_overlap_to_the_stated_error) {
+  TL_NOT_SANITIZED();
   TlAvatar a;
   TlOverlapShape shape;
   TlOverlapTest test;
@@ -389,6 +390,7 @@ static double deepest_of_all(const TlOverlapBody *p, const TlOverlapBody *q) {
 }
 
 START_TEST(skipping_cells_by_a_bound_loses_no_deeper_sample) {
+  TL_NOT_SANITIZED();
   const TlFormula f[] = {
       {.kind = TL_FORMULA_SUPERELLIPSOID,
        .size_m = {1, 0.8, 0.6},

@@ -22,6 +22,7 @@ static TlPhantomOptions small_options(void) {
 }
 
 START_TEST(same_bytes_for_any_thread_count) {
+  TL_NOT_SANITIZED();
   TlPhantomOptions o = small_options();
   o.faults = (TlPhantomFaults){0.8, 3, 5, -4};
   o.specks = 0.01;
@@ -501,6 +502,7 @@ static void check_surface(const TlPhantom *p, double volume_tolerance) {
 
 /* Making one takes a second, more under sanitizers: all is asked of the same two. */
 START_TEST(truth_sizes_kinds_surface_and_noise_are_as_promised) {
+  TL_NOT_SANITIZED();
   TlPhantomOptions o = small_options();
   o.opaque = 0.1;
   o.noise_sd = 12;
@@ -521,6 +523,7 @@ START_TEST(truth_sizes_kinds_surface_and_noise_are_as_promised) {
 END_TEST
 
 START_TEST(rough_faceted_grains_of_a_size_ratio_are_as_asked_for) {
+  TL_NOT_SANITIZED();
   TlPhantomOptions o = small_options();
   o.size_ratio = 1.8;
   o.shapes = TL_SHAPES_FACETED;
@@ -763,6 +766,7 @@ static double step_at(const uint16_t *stack, int64_t nx, int64_t ny, int64_t nz,
 }
 
 START_TEST(copies_side_by_side_have_no_seam) {
+  TL_NOT_SANITIZED();
   TlPhantomOptions o = small_options();
   o.noise_sd = 0;
   o.periodic = true;

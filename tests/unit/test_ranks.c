@@ -65,7 +65,7 @@ static void compare_ranks(const char *name, const char *text, int64_t look, doub
     Layout layout = {ranks, 1};
     Task task = {.study = path,
                  .look = look,
-                 .most_steps = sanitized ? 150 : 0,
+                 .most_steps = sanitized ? 80 : 0,
                  .outcome = ranks == 1 ? &one : &many};
     if (ranks == 1)
       task.most_cpu_s = most_cpu_s;

@@ -559,6 +559,7 @@ START_TEST(runs_are_compared_and_wrong_calls_say_what_is_wrong) {
 END_TEST
 
 START_TEST(a_page_stays_below_its_limit_and_says_what_it_left_out) {
+  TL_NOT_SANITIZED();
   Sample s;
   make_sample(&s, "limit");
   char *folder = write_sample("limit", &s, 300), *one[] = {folder};
