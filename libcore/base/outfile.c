@@ -131,6 +131,12 @@ static void clear_temps(const char *path, const char *host) {
   closedir(list);
 }
 
+void tl_outfile_clear(const char *folder) {
+  char host[9];
+  host_mark(host);
+  clear_temps(folder, host);
+}
+
 static TlStatus make_temp(TlOutFile *out, const char *host) {
   enum { TRIES = 100 };
   long process = (long)getpid();

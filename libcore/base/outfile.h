@@ -33,6 +33,9 @@ TlStatus tl_outfile_commit(TlOutFile *out);
 TlStatus tl_outfile_rename(TlOutFile *out);
 void tl_outfile_abort(TlOutFile *out); /* also fine after commit: then it does nothing */
 
+/* Removes what killed processes left in the folder, for who begins no product there. */
+void tl_outfile_clear(const char *folder);
+
 /* Is name (without folders) that of a temporary? Then *length is that of its product's name. */
 bool tl_outfile_is_temp(const char *name, size_t *length);
 /* Ways to give a finished file its name only if that is free, the best first. File systems that

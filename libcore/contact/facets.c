@@ -334,17 +334,17 @@ int tl_facets_contacts(TlFacetPair *pair, const TlFacetQuery *q,
   if (!(tl_max(face.gap, edge.gap) < q->margin)) return 0;
   bool cross = edge.gap > face.gap + q->bias;
   TlVec3 on_a, on_b;
+  double far = cross ? nearest_points(q, edge.edge[0], edge.edge[1], &on_a, &on_b) : 0;
   int count = cross ? 0 : face_contacts(q, &face, contact);
-  if (cross) nearest_points(q, edge.edge[0], edge.edge[1], &on_a, &on_b);
   if (!all && tl_max(face.gap, edge.gap) < 0 &&
       !(cross ? is_within(q, 1, on_a, tiny) || is_within(q, 0, on_b, tiny)
               : holds_deepest(q, &face, contact, count, tiny))) {
     all = true;
     edge = by_all_edges(q);
     cross = edge.gap > face.gap + q->bias;
+    if (cross) far = nearest_points(q, edge.edge[0], edge.edge[1], &on_a, &on_b);
   }
   if (cross) {
-    double far = nearest_points(q, edge.edge[0], edge.edge[1], &on_a, &on_b);
     contact[0] = crossing_edges(&edge, on_a, on_b);
     if (edge.gap < 0 || far <= edge.gap + tiny) return 1;
     count = face_contacts(q, &face, contact);

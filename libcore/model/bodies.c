@@ -760,3 +760,45 @@ TlStatus tl_bodies_hash(const TlBodies *bodies, uint64_t *hash) {
   *hash = sum;
   return TL_OK;
 }
+
+/* ---- bodies by id ---- */
+
+typedef struct Place {
+  int64_t id;
+  int32_t index;
+} Place;
+
+static int by_id(const void *one, const void *two) {
+  const Place *a = one, *b = two;
+  return a->id < b->id ? -1 : a->id > b->id;
+}
+
+TlStatus tl_bodies_order(const TlBodies *b, TlArena *arena, int32_t **order) {
+  size_t n = (size_t)b->total;
+  bool ordered = true;
+  *order = tl_arena_push(arena, n + 1, sizeof **order);
+  if (!*order) return TL_ENOMEM;
+  for (size_t i = 0; i < n; i++) {
+    (*order)[i] = (int32_t)i;
+    ordered &= i == 0 || b->id[i - 1] < b->id[i];
+  }
+  if (ordered) return TL_OK;
+  Place *place = tl_arena_push(arena, n, sizeof *place);
+  if (!place) return TL_ENOMEM;
+  for (size_t i = 0; i < n; i++) place[i] = (Place){b->id[i], (int32_t)i};
+  qsort(place, n, sizeof *place, by_id);
+  for (size_t i = 0; i < n; i++) (*order)[i] = place[i].index;
+  return TL_OK;
+}
+
+int32_t tl_bodies_find(const TlBodies *b, const int32_t *order, int64_t id) {
+  int64_t first = 0, last = b->total;
+  while (first < last) {
+    int64_t middle = first + (last - first) / 2;
+    if (b->id[order[middle]] < id)
+      first = middle + 1;
+    else
+      last = middle;
+  }
+  return first < b->total && b->id[order[first]] == id ? order[first] : -1;
+}

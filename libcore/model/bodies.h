@@ -20,6 +20,7 @@
 #ifndef TL_MODEL_BODIES_H
 #define TL_MODEL_BODIES_H
 
+#include "base/mem.h"
 #include "base/status.h"
 #include "model/body_record.h"
 #include "model/pair_state.h"
@@ -164,5 +165,9 @@ TlSym3 tl_bodies_rotated(const TlBodies *bodies, int64_t index, TlVec3 diagonal)
  * whatever the order of the bodies and however they lie on ranks (add the ranks' values modulo
  * 2^64; rows of pairs are counted by the owner of the low id). */
 TlStatus tl_bodies_hash(const TlBodies *bodies, uint64_t *hash);
+
+/* Local bodies by ascending id, in the arena; and the body with this id among them, -1: there is none. */
+TlStatus tl_bodies_order(const TlBodies *bodies, TlArena *arena, int32_t **order);
+int32_t tl_bodies_find(const TlBodies *bodies, const int32_t *order, int64_t id);
 
 #endif

@@ -1,5 +1,6 @@
 #include "run/checkpoint.h"
 
+#include "base/outfile.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -496,18 +497,25 @@ static TlStatus look_at_end(TlRun *run) {
   return tl_run_depth(run, &run->state->totals.depth);
 }
 
+/* A run that had ended before it was resumed writes nothing: what a killed process left there is cleared
+ * here. */
+static TlStatus look_at_ended(TlRun *run) {
+  if (tl_comm_rank(run->comm) == 0) tl_outfile_clear(run->folder);
+  return look_at_end(run);
+}
+
 TlStatus tl_run_go(TlRun *run) {
   int64_t steps = tl_setup_steps(&run->model->setup);
   if (run->checkpoint && run->model->setup.time.until_rest && run->state->still.reached) {
     tl_log_info("%s: finished already, at rest after step %lld; time.until_rest=no continues it",
                 run->folder, (long long)run->state->totals.steps);
-    return look_at_end(run);
+    return look_at_ended(run);
   }
   if (run->checkpoint && run->state->totals.steps >= steps) {
     tl_log_info("%s: finished already, with step %lld; a longer time.duration_s (or time.steps) "
                 "continues it",
                 run->folder, (long long)steps);
-    return look_at_end(run);
+    return look_at_ended(run);
   }
   run->started_s = tl_clock_s() - run->state->totals.wall_s;
   TL_TRY(run->checkpoint ? resume(run) : begin(run));

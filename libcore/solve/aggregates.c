@@ -1,52 +1,7 @@
 #include "solve/aggregates.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* ---- bodies by id ---- */
-
-typedef struct Place {
-  int64_t id;
-  int32_t index;
-} Place;
-
-static int by_id(const void *one, const void *two) {
-  const Place *a = one, *b = two;
-  return a->id < b->id ? -1 : a->id > b->id;
-}
-
-static TlStatus order_bodies(TlUnits *u, TlArena *arena) {
-  const TlBodies *b = u->bodies;
-  size_t n = (size_t)b->total;
-  bool ordered = true;
-  u->order = tl_arena_push(arena, n + 1, sizeof *u->order);
-  if (!u->order) return TL_ENOMEM;
-  for (size_t i = 0; i < n; i++) {
-    u->order[i] = (int32_t)i;
-    ordered &= i == 0 || b->id[i - 1] < b->id[i];
-  }
-  if (ordered) return TL_OK;
-  Place *place = tl_arena_push(arena, n, sizeof *place);
-  if (!place) return TL_ENOMEM;
-  for (size_t i = 0; i < n; i++) place[i] = (Place){b->id[i], (int32_t)i};
-  qsort(place, n, sizeof *place, by_id);
-  for (size_t i = 0; i < n; i++) u->order[i] = place[i].index;
-  return TL_OK;
-}
-
-int32_t tl_units_index(const TlUnits *u, int64_t id) {
-  int64_t first = 0, last = u->bodies->total;
-  while (first < last) {
-    int64_t middle = first + (last - first) / 2;
-    if (u->bodies->id[u->order[middle]] < id)
-      first = middle + 1;
-    else
-      last = middle;
-  }
-  if (first == u->bodies->total || u->bodies->id[u->order[first]] != id) return -1;
-  return u->order[first];
-}
 
 /* ---- what hangs together ---- */
 
@@ -105,18 +60,18 @@ TlStatus tl_units_find(const TlBodies *b, const TlBoundary *boundary, TlArena *a
   if (!inverse_mass || !inverse_inertia || !u->unit || !u->members || !u->anchor || !u->lever ||
       !u->centre || !u->mass || !u->inertia || !u->dynamics.twist)
     return TL_ENOMEM;
-  TL_TRY(order_bodies(u, arena));
+  TL_TRY(tl_bodies_order(b, arena, &u->order));
   for (size_t i = 0; i < n; i++) {
     u->unit[i] = (int32_t)i;
     u->anchor[i] = TL_ANCHOR_NONE;
   }
   const TlMerge *merge = b->pairs.of[TL_MERGES].row;
   for (size_t k = 0; k < b->pairs.of[TL_MERGES].count; k++) {
-    int32_t low = tl_units_index(u, merge[k].low);
+    int32_t low = tl_bodies_find(u->bodies, u->order, merge[k].low);
     if (merge[k].high < 0)
       tl_units_anchor(u, low, tl_anchor_of(boundary, (int32_t)(-1 - merge[k].high)));
     else
-      tl_units_join(u, low, tl_units_index(u, merge[k].high));
+      tl_units_join(u, low, tl_bodies_find(u->bodies, u->order, merge[k].high));
   }
   return TL_OK;
 }
@@ -280,7 +235,8 @@ static Move move_of(const TlUnits *u, int32_t unit, double h) {
 static void turn_memory(const TlUnits *u, const Move *move, TlBodies *b) {
   TlContactForce *f = b->pairs.of[TL_FORCES].row;
   for (size_t k = 0; k < b->pairs.of[TL_FORCES].count; k++) {
-    int32_t low = tl_units_index(u, f[k].low), high = tl_units_index(u, f[k].high);
+    int32_t low = tl_bodies_find(u->bodies, u->order, f[k].low),
+            high = tl_bodies_find(u->bodies, u->order, f[k].high);
     if (low < 0 || !tl_unit_carries(u, low)) continue;
     int32_t unit = u->unit[low], anchor = u->anchor[unit];
     if (f[k].high < 0 ? anchor != tl_anchor_of(u->boundary, (int32_t)(-1 - f[k].high))

@@ -30,7 +30,7 @@ enum {
 typedef struct TlUnits {
   const TlBodies *bodies; /* borrowed, with the derived fields */
   const TlBoundary *boundary;
-  int32_t *order;   /* bodies by id */
+  int32_t *order;   /* bodies by id (tl_bodies_order) */
   int32_t *unit;    /* of each body */
   int32_t *members; /* of each unit; 0 at other places */
   int32_t *anchor;  /* of each unit */
@@ -56,8 +56,6 @@ TlTwist tl_anchor_motion(const TlUnits *units, int32_t anchor, TlVec3 x);
 /* Units of the bodies' merges. */
 TlStatus tl_units_find(const TlBodies *bodies, const TlBoundary *boundary, TlArena *arena,
                        TlUnits *units);
-/* The body with this id; -1: there is none. */
-int32_t tl_units_index(const TlUnits *units, int64_t id);
 /* Join two bodies' units, or a body's with an anchor; false: they have two anchors already. Until
  * tl_units_settle all but `unit` and `anchor` of the units is of before. */
 bool tl_units_join(TlUnits *units, int32_t one, int32_t two);

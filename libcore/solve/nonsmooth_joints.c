@@ -1,7 +1,6 @@
 #include "solve/nonsmooth_joints.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- what there is ---- */
@@ -80,23 +79,7 @@ TlStatus tl_ns_joints_check(const TlBodies *b) {
                             "one that has another already");
 }
 
-/* ---- bodies by id ---- */
-
-typedef struct Place {
-  int64_t id;
-  int32_t index;
-} Place;
-
-static int by_id(const void *one, const void *two) {
-  const Place *a = one, *b = two;
-  return a->id < b->id ? -1 : a->id > b->id;
-}
-
-static int32_t index_of(const Place *place, size_t count, int64_t id) {
-  Place key = {.id = id};
-  const Place *found = bsearch(&key, place, count, sizeof *place, by_id);
-  return found ? found->index : -1;
-}
+/* ---- joints of the problem ---- */
 
 static TlJointControl control_of(const TlControls *c, TlPairKind kind, const TlPairKey *key) {
   for (size_t k = 0; c && k < c->joint_count; k++)
@@ -108,22 +91,21 @@ static TlJointControl control_of(const TlControls *c, TlPairKind kind, const TlP
 
 TlStatus tl_ns_joints_find(const TlBodies *b, const TlControls *controls, int32_t world,
                            TlArena *arena, TlNsProblem *q, TlNsOrigin **origin) {
-  size_t most = tl_ns_joints_most(b), n = (size_t)b->total;
+  size_t most = tl_ns_joints_most(b);
   q->joints = 0;
   q->joint = tl_arena_push(arena, most, sizeof *q->joint);
   *origin = tl_arena_push(arena, most, sizeof **origin);
-  Place *place = tl_arena_push(arena, most ? n : 0, sizeof *place);
-  if (!q->joint || !*origin || !place) return TL_ENOMEM;
+  int32_t *order;
+  if (!q->joint || !*origin) return TL_ENOMEM;
   if (most == 0) return TL_OK;
-  for (size_t i = 0; i < n; i++) place[i] = (Place){b->id[i], (int32_t)i};
-  qsort(place, n, sizeof *place, by_id);
+  TL_TRY(tl_bodies_order(b, arena, &order));
   for (int k = 0; k < JOINT_KINDS; k++)
     for (size_t i = 0; i < b->pairs.of[joint_kind[k]].count; i++) {
       TlPairKind kind = joint_kind[k];
       void *row = row_at(b, kind, i);
       const TlPairKey *key = row;
-      int32_t one = index_of(place, n, key->low),
-              two = key->high < 0 ? world : index_of(place, n, key->high);
+      int32_t one = tl_bodies_find(b, order, key->low),
+              two = key->high < 0 ? world : tl_bodies_find(b, order, key->high);
       if (one < 0 || two < 0) return wrong(kind, row, "one of the two is not there");
       if (!(q->body[one].inverse_mass > 0 || q->body[two].inverse_mass > 0)) continue;
       (*origin)[q->joints] = (TlNsOrigin){.kind = kind,

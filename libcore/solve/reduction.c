@@ -229,8 +229,8 @@ static void spread_marks(TlReduce *d) {
   for (int depth = options_of(d)->split_depth; depth > 1; depth--)
     for (size_t k = 0; k < rows->count; k++) {
       if (merge[k].high < 0) continue;
-      int32_t low = tl_units_index(&d->units, merge[k].low),
-              high = tl_units_index(&d->units, merge[k].high);
+      int32_t low = tl_bodies_find(d->bodies, d->units.order, merge[k].low),
+              high = tl_bodies_find(d->bodies, d->units.order, merge[k].high);
       if (d->marked[low] == depth) mark(d, high, depth - 1);
       if (d->marked[high] == depth) mark(d, low, depth - 1);
     }
@@ -238,8 +238,8 @@ static void spread_marks(TlReduce *d) {
 
 static bool unmarked(const void *context, const TlPairKey *key) {
   const TlReduce *d = context;
-  if (d->marked[tl_units_index(&d->units, key->low)]) return false;
-  return key->high < 0 || !d->marked[tl_units_index(&d->units, key->high)];
+  if (d->marked[tl_bodies_find(d->bodies, d->units.order, key->low)]) return false;
+  return key->high < 0 || !d->marked[tl_bodies_find(d->bodies, d->units.order, key->high)];
 }
 
 TlStatus tl_reduce_split(TlReduce *d, const TlBoundary *boundary) {

@@ -246,7 +246,6 @@ START_TEST(what_a_killed_process_left_goes_and_what_lives_or_is_anothers_stays) 
   ck_assert_int_eq(waitpid(child, &ended, 0), child);
   char *elsewhere = at("elsewhere");
   CK_OK(tl_file_write(elsewhere, "x", 1, true)); /* and once more after another folder */
-  tl_free(elsewhere);
   TlOutFile next;
   CK_OK(tl_outfile_begin(&next, path, true));
   tl_outfile_abort(&next);
@@ -254,6 +253,11 @@ START_TEST(what_a_killed_process_left_goes_and_what_lives_or_is_anothers_stays) 
   ck_assert(tl_file_exists(foreign));
   ck_assert(!tl_file_exists(reused));
   ck_assert(tl_file_exists(odd));
+  put(reused, "x");
+  CK_OK(tl_file_write(elsewhere, "x", 1, true));
+  tl_free(elsewhere);
+  tl_outfile_clear(folder); /* without a product */
+  ck_assert(!tl_file_exists(reused) && tl_file_exists(living) && tl_file_exists(foreign));
   tl_outfile_abort(&own);
   ck_assert(!tl_file_exists(living));
   tl_free(path);

@@ -331,12 +331,12 @@ static void say_scene(int which, const Curve *c) {
   judge_at_least(JUDGE_GOAL, figure,
                  springs_at(c, largest, GOAL_OVERLAP) / cost_at(&c[0], largest, GOAL_OVERLAP),
                  "penalty over impulses at 0.5%", 30);
-  /* Five looks of the oracle miss most blows. What the solver sees of each step is right to 0.04% of the
-   * radius where contacts are found by places, which leaves out springs on nodes. */
-  snprintf(figure, sizeof figure, "cost_accuracy_%s_any_step_gain", s->name);
-  judge_at_least(JUDGE_GOAL, figure,
-                 cost_at(&c[1], any_step, GOAL_OVERLAP) / cost_at(&c[0], any_step, GOAL_OVERLAP),
-                 "penalty over impulses at 0.5% in any step", 30);
+  /* Five looks of the oracle miss most blows. What the solver sees of each step is no oracle, so it is told
+   * and not judged; springs on nodes see too little. */
+  judge_note("%s: penalty over impulses at 0.5%% in any step, as the solver's own search by places "
+             "sees it: %.1f.",
+             s->name,
+             cost_at(&c[1], any_step, GOAL_OVERLAP) / cost_at(&c[0], any_step, GOAL_OVERLAP));
   const Point *finest = &c[0].mean[c[0].count - 1], *stiffest = &c[1].mean[c[1].count - 1];
   double travel = which == 2 ? finest->place_m - finest->start_m : finest->place_m;
   double other = which == 2 ? stiffest->place_m - stiffest->start_m : stiffest->place_m;
