@@ -148,7 +148,8 @@ int main(int argc, char **argv) {
   cool("nonsmooth", "_nonsmooth", 2, data);
   fclose(data);
   judge_gnuplot("haff",
-                "set logscale xy; set xlabel 't/tau'; set ylabel 'T/T0'; set key left bottom\n"
+                "set logscale xy; set xlabel 'time over tau'; set ylabel 'mean energy over that of "
+                "the start'; set key left bottom\n"
                 "set xrange [0.02:8]\n"
                 "plot 1/(1 + x)**2 with lines lw 2 lc rgb '#888888' title 'Haff, kinetic theory', "
                 "'haff.dat' index 0 with points pt 6 title 'impulses', "
