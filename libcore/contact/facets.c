@@ -201,28 +201,28 @@ typedef struct Polygon {
   int16_t after[MOST];
 } Polygon;
 
-/* What lies below the plane n . x = d remains; line: the name of the cut. */
-static void cut(Polygon *p, TlVec3 n, double d, int16_t line) {
-  Polygon in = *p;
-  p->count = 0;
-  for (int i = 0; i < in.count; i++) {
-    int j = i + 1 < in.count ? i + 1 : 0;
-    double hi = tl_dot(n, in.corner[i]) - d, hj = tl_dot(n, in.corner[j]) - d;
-    if (p->count + 2 > MOST) return;
+/* What lies below the plane n . x = d; line: the name of the cut. */
+static void cut(const Polygon *in, TlVec3 n, double d, int16_t line, Polygon *out) {
+  out->count = 0;
+  for (int i = 0; i < in->count; i++) {
+    int j = i + 1 < in->count ? i + 1 : 0;
+    double hi = tl_dot(n, in->corner[i]) - d, hj = tl_dot(n, in->corner[j]) - d;
+    if (out->count + 2 > MOST) return;
     if (hi <= 0) {
-      p->corner[p->count] = in.corner[i];
-      p->after[p->count++] = in.after[i];
+      out->corner[out->count] = in->corner[i];
+      out->after[out->count++] = in->after[i];
     }
     if ((hi <= 0) == (hj <= 0)) continue;
-    TlVec3 at = tl_axpy(in.corner[i], hi / (hi - hj), tl_sub(in.corner[j], in.corner[i]));
-    p->corner[p->count] = at;
-    p->after[p->count++] = hi <= 0 ? line : in.after[i];
+    TlVec3 at = tl_axpy(in->corner[i], hi / (hi - hj), tl_sub(in->corner[j], in->corner[i]));
+    out->corner[out->count] = at;
+    out->after[out->count++] = hi <= 0 ? line : in->after[i];
   }
 }
 
-/* The other grain's face that is turned most against the face, within the prism over that. */
-static Polygon over_face(const TlFacetQuery *q, int side, int32_t face, TlVec3 out,
-                         int32_t *other) {
+/* The other grain's face that is turned most against the face, within the prism over that: one of the
+ * two buffers, for copies of polygons cost more than the cuts. */
+static const Polygon *over_face(const TlFacetQuery *q, int side, int32_t face, TlVec3 out,
+                                int32_t *other, Polygon buffer[2]) {
   const TlFacets *f = q->facets[side], *g = q->facets[1 - side];
   double most = INFINITY;
   *other = 0;
@@ -230,18 +230,21 @@ static Polygon over_face(const TlFacetQuery *q, int side, int32_t face, TlVec3 o
     double facing = tl_dot(out, direction_of(q, 1 - side, g->normal[k]));
     if (facing < most) most = facing, *other = k;
   }
-  Polygon p = {.count = g->loop_count[*other]};
-  for (int i = 0; i < p.count; i++) {
-    p.corner[i] = corner_of(q, 1 - side, g->loop[*other][i]);
-    p.after[i] = (int16_t)i;
+  int now = 0;
+  buffer[now].count = g->loop_count[*other];
+  for (int i = 0; i < buffer[now].count; i++) {
+    buffer[now].corner[i] = corner_of(q, 1 - side, g->loop[*other][i]);
+    buffer[now].after[i] = (int16_t)i;
   }
-  for (int i = 0; i < f->loop_count[face] && p.count > 0; i++) {
-    int j = i + 1 < f->loop_count[face] ? i + 1 : 0;
-    TlVec3 from = corner_of(q, side, f->loop[face][i]), to = corner_of(q, side, f->loop[face][j]);
+  TlVec3 from = corner_of(q, side, f->loop[face][0]);
+  for (int i = 0; i < f->loop_count[face] && buffer[now].count > 0; i++) {
+    TlVec3 to = corner_of(q, side, f->loop[face][i + 1 < f->loop_count[face] ? i + 1 : 0]);
     TlVec3 n = tl_cross(tl_sub(to, from), out);
-    cut(&p, n, tl_dot(n, from), (int16_t)(TL_FACET_LOOP + i));
+    cut(&buffer[now], n, tl_dot(n, from), (int16_t)(TL_FACET_LOOP + i), &buffer[1 - now]);
+    now = 1 - now;
+    from = to;
   }
-  return p;
+  return &buffer[now];
 }
 
 static int face_contacts(const TlFacetQuery *q, const Best *best, TlFacetContact *contact) {
@@ -250,16 +253,17 @@ static int face_contacts(const TlFacetQuery *q, const Best *best, TlFacetContact
   TlVec3 out = direction_of(q, side, f->normal[best->face]),
          on = corner_of(q, side, f->loop[best->face][0]), n = tl_scale(side ? 1 : -1, out);
   int32_t other, faces;
-  Polygon p = over_face(q, side, best->face, out, &other);
+  Polygon buffer[2];
+  const Polygon *p = over_face(q, side, best->face, out, &other, buffer);
   faces = (other * TL_FACET_PLANES + best->face) * 2 + side;
-  for (int i = 0; i < p.count; i++) {
-    double gap = tl_dot(out, tl_sub(p.corner[i], on));
-    int before = p.after[i > 0 ? i - 1 : p.count - 1];
+  for (int i = 0; i < p->count; i++) {
+    double gap = tl_dot(out, tl_sub(p->corner[i], on));
+    int before = p->after[i > 0 ? i - 1 : p->count - 1];
     if (gap < q->margin)
-      contact[count++] = (TlFacetContact){.x = tl_axpy(p.corner[i], -0.5 * gap, out),
+      contact[count++] = (TlFacetContact){.x = tl_axpy(p->corner[i], -0.5 * gap, out),
                                           .n = n,
                                           .gap = gap,
-                                          .key = (faces * MOST + before) * MOST + p.after[i]};
+                                          .key = (faces * MOST + before) * MOST + p->after[i]};
   }
   return count;
 }
