@@ -26,6 +26,9 @@ typedef struct TlPoint {
   double area_m2; /* of the grain's surface that a point between nodes stands for; 0: its node's */
   double steeper; /* length of the gradient of the other body's phi there, less 1: 0 where phi is a
                      true distance */
+  double twist_m; /* moment on a about n, beside that of the force at p, over the force */
+  double filled, filled2; /* of a point for a piece of surface: its mean depth, and the mean of the
+                             depth's square, over the deepest and its square; 0: the same depth all over */
 } TlPoint;
 
 /* A node and what the other body's field said there. */

@@ -1,6 +1,7 @@
 #include "contact/places.h"
 
 #include "base/mem.h"
+#include "contact/facet_surface.h"
 #include "contact/near.h"
 
 #include <math.h>
@@ -535,6 +536,12 @@ static TlStatus query_polyhedra(const Both *p, TlPlaceCache **cache, TlPoints *p
     bool listed;
     int count = tl_facets_contacts(&kept[k], &exact, found, &listed);
     points->lists += listed;
+    if (q->surface) {
+      TlFacetFrame frame = {centre, *q->turn_a, TL_PLACE_KEY - 1 - (int64_t)k * TL_FACET_PIECES, 0};
+      for (int i = 0; i < count; i++) frame.depth = tl_max(frame.depth, -found[i].gap);
+      if (frame.depth > 0) TL_TRY(tl_facet_surface(&exact, &frame, points));
+      continue;
+    }
     for (int i = 0; i < count; i++)
       TL_TRY(tl_points_add(points,
                            (TlPoint){.p = tl_add(centre, tl_mat_vec(*q->turn_a, found[i].x)),

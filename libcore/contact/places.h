@@ -89,6 +89,8 @@ typedef struct TlPlaceQuery {
   double margin;    /* places with a gap below it are wanted */
   double way;       /* relative motion of a step, about: sets how far a search looks ahead */
   double tolerance; /* of the gap, as a fraction of the smaller radius; 0: 1e-4 */
+  bool
+      surface; /* polyhedra: pieces of their overlapping faces (facet_surface.h) in place of points */
 } TlPlaceQuery;
 
 /* The shapes have their place shapes (model/place_shape.h). */

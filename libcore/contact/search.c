@@ -2,6 +2,8 @@
 
 #include "base/par.h"
 #include "contact/edges.h"
+#include "contact/facet_surface.h"
+#include "contact/patches.h"
 #include "contact/wall_places.h"
 #include "contact/ground.h"
 #include "model/net.h"
@@ -11,6 +13,9 @@
 
 /* Work on an item, about: for tl_par_pays. */
 static const double TURN_NS = 15, LIGHT_NS = 100, SEARCH_NS = 1000;
+
+/* Of a place's gap: then a patch need not look for its middle again. */
+static const double FOR_PATCHES = 2e-6;
 
 /* ---- one slot ---- */
 
@@ -69,15 +74,18 @@ static TlStatus node_points(const TlSearchOptions *options, const TlNearQuery *q
   return query->both ? nodes(x, b, a, 1, wanted, points) : TL_OK;
 }
 
-/* A sphere in closed form finds its own points exactly. */
+/* A sphere in closed form finds its own points exactly. Patches are of convex grains: those of others open
+ * and merge with each other, which the energy of a deep overlap does not survive. */
 static bool by_places(const TlSearchOptions *options, const TlShape *a, const TlShape *b) {
-  return options->edges == TL_EDGES_PLACES && !tl_shape_alone(a) && !tl_shape_alone(b) &&
-         tl_places_serves(a, b);
+  if (options->edges != TL_EDGES_PLACES || tl_shape_alone(a) || tl_shape_alone(b)) return false;
+  bool whole =
+      !options->surface || tl_places_polyhedra(a, b) || (a->place->convex && b->place->convex);
+  return whole && tl_places_serves(a, b);
 }
 
 bool tl_scan_between_nodes(const TlSearchOptions *options, const TlShape *a, const TlShape *b) {
   return options->edges == TL_EDGES_REFINE ||
-         (options->edges == TL_EDGES_PLACES && !by_places(options, a, b));
+         (options->edges == TL_EDGES_PLACES && !options->surface && !by_places(options, a, b));
 }
 
 /* What the pair knew of its places, and where to note what it knows now. */
@@ -104,7 +112,9 @@ static TlStatus place_points(const TlSearchOptions *options, const TlNearQuery *
                          .turn_a = query->turn_a,
                          .turn_b = query->turn_b,
                          .margin = wanted->margin,
-                         .way = query->way};
+                         .way = query->way,
+                         .tolerance = options->surface ? FOR_PATCHES : 0,
+                         .surface = options->surface};
   if (lists && (polyhedra || !a->place->convex || !b->place->convex))
     TL_TRY(tl_near_place_cache(lists, &cache));
   if (polyhedra) return tl_places_query(NULL, cache, &places, points, NULL);
@@ -112,8 +122,13 @@ static TlStatus place_points(const TlSearchOptions *options, const TlNearQuery *
     tl_place_recall(known->memory, low, high, &pair);
   else
     tl_place_pair_clear(&pair);
+  size_t had = points->count;
   TL_TRY(tl_places_query(&pair, cache, &places, points, &flat));
   if (known->tally) TL_TRY(tl_place_note(known->tally, known->slot, low, high, &pair));
+  if (options->surface) {
+    tl_patches_of_pair(&places, had, points);
+    return TL_OK;
+  }
   return flat ? node_points(options, query, lists, wanted, points) : TL_OK;
 }
 
@@ -165,6 +180,22 @@ TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlPair
                      points);
 }
 
+/* The faces of a polyhedron below a plane. */
+static TlStatus faces_at_plane(const TlColliders *b, int64_t i, const TlMat3 *turn,
+                               const TlBoundary *boundary, TlPoints *points) {
+  const TlPlaceShape *place = b->shape[i]->place;
+  TlVec3 n;
+  double phi;
+  if (!tl_boundary_phi(boundary, b->position[i], &phi, &n)) return TL_OK;
+  for (int k = 0; k < place->part_count; k++) {
+    TlFacetFrame frame = {b->position[i], *turn, TL_PLACE_KEY - 1 - (int64_t)k * TL_FACET_PIECES,
+                          0};
+    TL_TRY(tl_facet_surface_at_plane(&place->part[k], b->scale[i], n,
+                                     tl_dot(n, b->position[i]) - phi, &frame, points));
+  }
+  return TL_OK;
+}
+
 static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, const TlColliders *b,
                                int64_t i, const TlMat3 *turn, int32_t k, const TlBoundary *boundary,
                                double way, TlWanted *wanted, TlPoints *points) {
@@ -173,7 +204,13 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
   size_t had = points->count;
   bool lists = options->how == TL_SEARCH_NEAR && !boundary->drive;
   bool places = options->edges == TL_EDGES_PLACES && !boundary->kind->relief;
+  bool surface = places && options->surface && tl_wall_places_serves(b->shape[i]) &&
+                 b->shape[i]->place->convex;
   TlWanted final = *wanted;
+  if (places && options->surface && b->shape[i]->place->part &&
+      boundary->kind == &tl_boundary_plane)
+    return faces_at_plane(b, i, turn, boundary, points);
+  if (options->surface && !surface) places = false; /* the nodes stand for their surface */
   if (places) wanted->margin += tl_wall_places_reach(b, i);
   if (boundary->kind->relief) {
     TlGroundQuery query = {.colliders = b,
@@ -191,7 +228,9 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
   else
     status = tl_narrow_boundary(b, i, boundary, wanted, points);
   wanted->margin = final.margin;
-  if (status == TL_OK && places) status = tl_wall_places(b, i, turn, boundary, &final, had, points);
+  if (status == TL_OK && places)
+    status = tl_wall_places(b, i, turn, boundary, &final, surface, had, points);
+  if (status == TL_OK && surface) tl_patches_at_wall(b, i, turn, boundary, had, points);
   if (status == TL_OK) return TL_OK;
   return tl_context(status, "grain %lld (avatar %lld) at boundary %d", (long long)b->id[i],
                     (long long)b->avatar_id[i], (int)k);

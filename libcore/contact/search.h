@@ -34,6 +34,9 @@ typedef struct TlSearchOptions {
   TlSides sides;
   TlEdges edges;
   TlSearch how;
+  /* With places: each point stands for a piece of surface, of convex smooth grains (patches.h) and of
+   * polyhedra; others by nodes, which stand for theirs. */
+  bool surface;
 } TlSearchOptions;
 
 /* As TlWanted, and: size, the smaller radius; way, the estimated relative displacement in a step. Metres. */

@@ -68,21 +68,31 @@ static bool descend(const TlShape *shape, const TlPose *pose, const TlBoundary *
   return true;
 }
 
-static bool is_served(const TlShape *shape) {
+bool tl_wall_places_serves(const TlShape *shape) {
   return shape->avatar && shape->place && shape->place->near && !shape->place->sharp;
 }
 
 double tl_wall_places_reach(const TlColliders *c, int64_t i) {
-  return is_served(c->shape[i]) ? COVER * c->shape[i]->node_spacing * c->scale[i] : 0;
+  return tl_wall_places_serves(c->shape[i]) ? COVER * c->shape[i]->node_spacing * c->scale[i] : 0;
+}
+
+/* A convex grain has one place at most: of what the searches from several nodes found, the deepest. */
+static void keep_deepest(size_t first, TlPoints *points) {
+  if (points->count == first) return;
+  TlPoint *deepest = &points->point[first];
+  for (size_t k = first + 1; k < points->count; k++)
+    if (tl_point_deeper(&points->point[k], deepest)) *deepest = points->point[k];
+  deepest->key = 1;
+  points->count = first + 1;
 }
 
 TlStatus tl_wall_places(const TlColliders *c, int64_t i, const TlMat3 *turn,
-                        const TlBoundary *boundary, const TlWanted *wanted, size_t had,
+                        const TlBoundary *boundary, const TlWanted *wanted, bool alone, size_t had,
                         TlPoints *points) {
   const TlShape *shape = c->shape[i];
   const TlPlaceShape *place = shape->place;
   size_t count = points->count;
-  if (!is_served(shape) || count == had) return TL_OK;
+  if (!tl_wall_places_serves(shape) || count == had) return TL_OK;
   TlPose pose = {c->position[i], *turn, c->scale[i]};
   TL_TRY(TL_RESERVE(points->queue, points->queue_capacity, (size_t)shape->node_count));
   int32_t *found = points->queue;
@@ -101,14 +111,15 @@ TlStatus tl_wall_places(const TlColliders *c, int64_t i, const TlMat3 *turn,
     if (!lower || !descend(shape, &pose, boundary, &x, &gap, &n)) continue;
     points->lookups += 2;
     gap *= pose.scale;
-    if (!(gap < points->point[k].gap && gap < wanted->margin)) continue;
+    if (!((alone || gap < points->point[k].gap) && gap < wanted->margin)) continue;
     TL_TRY(tl_points_add(
         points,
         (TlPoint){.p = tl_posed(&pose, x), .n = n, .gap = gap, .key = points->point[k].key | 1}));
   }
   size_t kept = had;
-  for (size_t k = had; k < points->count; k++)
+  for (size_t k = alone ? count : had; k < points->count; k++)
     if (!(points->point[k].gap >= wanted->margin)) points->point[kept++] = points->point[k];
   points->count = kept;
+  if (alone) keep_deepest(had, points);
   return TL_OK;
 }

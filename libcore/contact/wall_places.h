@@ -10,14 +10,18 @@
 #define TL_CONTACT_WALL_PLACES_H
 
 #include "contact/narrow.h"
+#include "model/shapes.h"
 
 /* How much farther than wanted nodes must be sought, so that one is found beside each place; 0: the
  * shape is not served. */
 double tl_wall_places_reach(const TlColliders *colliders, int64_t i);
+bool tl_wall_places_serves(const TlShape *shape);
 /* points->point[had] and on are the nodes that were found; the places are appended and
- * what is not below the margin is left out; nothing happens where the shape is not served. turn: rotation matrix of the collider. */
+ * what is not below the margin is left out; nothing happens where the shape is not served. turn: rotation
+ * matrix of the collider. alone: of a convex grain the deepest place alone, with one key
+ * wherever it is. */
 TlStatus tl_wall_places(const TlColliders *colliders, int64_t i, const TlMat3 *turn,
-                        const TlBoundary *boundary, const TlWanted *wanted, size_t had,
+                        const TlBoundary *boundary, const TlWanted *wanted, bool alone, size_t had,
                         TlPoints *points);
 
 #endif

@@ -46,9 +46,24 @@ static double area_of(const TlPress *p, const TlPoint *point) {
   return share * scale * scale * (double)shape->avatar->node_area_m2[point->key >> 1];
 }
 
-/* What the depth at a point grows by, over the displacement along the normal. */
-static double steepness_of(const TlPress *p, const TlPoint *point) {
-  return p->penalty->spread == TL_SPREAD_TRACTION ? 1 + point->steeper : 1;
+/* What a point for a piece of surface bears over one whose surface is all at its depth.
+ * steep: what the depth grows by, over the displacement along the normal. */
+typedef struct Piece {
+  double force, slope, energy, steep;
+} Piece;
+
+static inline Piece piece_of(const TlPress *p, const TlPoint *point) {
+  if (p->penalty->spread != TL_SPREAD_TRACTION) return (Piece){1, 1, 1, 1};
+  double steep = 1 + point->steeper;
+  if (!(point->filled > 0)) return (Piece){steep, steep * steep, 1, steep};
+  return (Piece){steep * point->filled, steep * steep, point->filled2, steep};
+}
+
+/* The area of a piece swells and shrinks with each tremble of the contact, and a spring whose stiffness
+ * followed it would lose some of its force every time, so that heaps would creep. It keeps the largest
+ * stiffness that it had. */
+static inline double shear_of(const TlPoint *point, double shear, const TlSpring *known) {
+  return known && point->filled > 0 ? tl_max(shear, known->stiffness) : shear;
 }
 
 /* The depth at which a contact bears. */
@@ -139,12 +154,14 @@ TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlPairRows *spring
   at.area_m2 = area_of(p, point);
   double depth = -point->gap, bearing = capped(p, depth), dt = p->step_s;
   TlLawValues law = tl_law_at(pair.law, &at, bearing);
-  double steep = steepness_of(p, point);
-  law.force *= steep;
-  law.slope *= steep * steep;
+  Piece piece = piece_of(p, point);
+  law.force *= piece.force;
+  law.slope *= piece.slope;
+  law.energy *= piece.energy;
   double factor = 2 * p->law->damping * pair.law->damping_factor;
   int64_t key = p->penalty->spread == TL_SPREAD_DEEPEST ? 0 : point->key;
   const TlSpring *known = known_spring(p, key);
+  law.shear = shear_of(point, law.shear, known);
   TlVec3 ra = tl_sub(point->p, a->x), rb = b ? tl_sub(point->p, b->x) : none;
   TlVec3 wall = !b && p->wall ? p->wall_velocity(p->wall, point->p) : none;
   TlPressAt press = {.n = point->n,
@@ -160,7 +177,8 @@ TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlPairRows *spring
                      .slope = law.slope,
                      .energy = law.energy,
                      .shear = law.shear,
-                     .beyond = steep > 0 ? (depth - bearing) / steep : 0,
+                     .twist = point->twist_m,
+                     .beyond = piece.steep > 0 ? (depth - bearing) / piece.steep : 0,
                      .normal_damping = factor * sqrt(pair.mass * law.slope),
                      .tangential_damping = factor * sqrt(pair.mass * law.shear)};
 #define F(value) press.law.value = p->law->value;
@@ -218,10 +236,11 @@ static void find_law(const Pair *pair, const TlPoint *point, int count, TlPressL
   l->count = count;
   tl_press_law(pair->law, pair->point.stiffness, l);
   for (int k = 0; k < count; k++) {
-    double steep = steepness_of(pair->press, &point[k]);
-    l->normal_force[k] *= steep;
-    l->slope[k] *= steep * steep;
-    l->beyond[k] = steep > 0 ? (l->depth[k] - l->bearing[k]) / steep : 0;
+    Piece piece = piece_of(pair->press, &point[k]);
+    l->normal_force[k] *= piece.force;
+    l->slope[k] *= piece.slope;
+    l->energy[k] *= piece.energy;
+    l->beyond[k] = piece.steep > 0 ? (l->depth[k] - l->bearing[k]) / piece.steep : 0;
   }
 }
 
@@ -249,6 +268,8 @@ static void fill(const Pair *pair, const TlPoint *point, int count, size_t *know
     put(l->wb, k, b ? b->w : none);
     put(l->s, k, spring ? spring->displacement : none);
     put(l->stiff_n, k, spring ? tl_spring_vector(spring) : none);
+    l->shear[k] = shear_of(at, l->shear[k], spring);
+    l->twist[k] = at->twist_m;
     l->law[k] = p->law;
     l->normal_damping[k] = pair->damping * l->slope[k];
     l->tangential_damping[k] = pair->shear_damping * l->slope[k];

@@ -12,10 +12,12 @@
  * Which points bear (spread):
  *   nodes     every touching node of the lower id, with the same stiffness each, as in the papers:
  *             stiffer the finer the nodes
- *   traction  nodes of both sides, each with half the area it stands for: converges as nodes are
- *             refined; a closed form's point is alone and cannot. F_n is times the length of grad phi,
- *             which a grid's phi has not exactly 1: so the force is the derivative of the energy that
- *             it books, and does no work around a closed loop
+ *   traction  the surfaces of both sides, each with half of its area. Where places serve the pair
+ *             (contact/search.h, surface) a point is a patch of a smooth overlap or a piece of a
+ *             polyhedron's face (contact/patches.h, facet_surface.h); elsewhere a node with the area it
+ *             stands for, and a closed form's point alone. F_n is times the length of grad phi, which a
+ *             grid's phi has not exactly 1: so the force is the derivative of the energy that it books,
+ *             and does no work around a closed loop
  *   deepest   the deepest point of the pair, which keeps one spring whichever node it is
  *
  * Viscous damping of a pair: c = 2 damping factor sqrt(m* K), K the sum of the points' slopes, m*

@@ -15,7 +15,9 @@ const TlParam tl_penalty_params[] = {
     CHOICE(
         TlPenaltySetup, spread, "traction", "nodes|traction|deepest",
         "what bears: each touching node of the lower id (Tan 2022; stiffer the finer the nodes), "
-        "the surface that nodes of both stand for, or the deepest point"),
+        "the surfaces where they overlap, between the nodes, too (solver.edges nodes: what the "
+        "nodes of "
+        "both stand for), or the deepest point"),
 #define OWN(key, unit, preset, least, most, help)                                                  \
   REAL(TlPenaltySetup, key, unit, preset, least, most, help ", grain on grain"),                   \
       REAL(TlPenaltySetup, boundary_##key, unit, "0", 0, most,                                     \

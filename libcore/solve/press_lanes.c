@@ -37,7 +37,7 @@ TL_LANES_CLONES static void place(TlPressLanes *l, int count) {
     l->beyond[k] = depth - l->bearing[k];
     l->radius[k] = 1 / l->curvature[k];
     l->mass[k] = 1 / l->inverse_mass[k];
-    l->area[k] = 0;
+    l->area[k] = l->twist[k] = 0;
   }
 }
 
@@ -68,6 +68,7 @@ TL_LANES_CLONES static void bear(TlPressLanes *l, int count, double dt) {
                    .energy = l->energy[k],
                    .shear = l->shear[k],
                    .beyond = l->beyond[k],
+                   .twist = l->twist[k],
                    .normal_damping = l->normal_damping[k],
                    .tangential_damping = l->tangential_damping[k]};
 #define F(value) p.law.value = l->pair.value[k];

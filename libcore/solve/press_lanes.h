@@ -26,7 +26,7 @@ typedef struct TlPressLanes {
                               stiffness; 0 without */
   /* in, of spheres from the above: */
   TlLane n[3], arm_a[3], arm_b[3], depth, bearing; /* arms: from the centres to the point */
-  TlLane beyond;                                   /* as in TlPressAt */
+  TlLane beyond, twist;                            /* as in TlPressAt */
   TlLane normal_force, slope, energy, shear;       /* of the law */
   TlLane normal_damping, tangential_damping;       /* N s/m */
   /* out, as in TlPressed and TlSpring */

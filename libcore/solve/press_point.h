@@ -28,7 +28,8 @@ typedef struct TlPressAt {
   TlVec3 s, stiff_n;      /* the spring of the last step: displacement, and its normal times
                                        its stiffness; 0 without */
   double force, slope, energy, shear; /* of the normal law at the depth that bears */
-  double beyond;                      /* depth past the cap: the force stays, its work grows */
+  double twist;  /* moment on a about n beside those of the arms, over the normal force, m */
+  double beyond; /* depth past the cap: the force stays, its work grows */
   double normal_damping, tangential_damping; /* N s/m */
   TlPressValues law;
 } TlPressAt;
@@ -81,10 +82,11 @@ static inline TlPressDone tl_press_point(const TlPressAt *p, double dt) {
   done.force = tl_axpy(tl_axpy(tl_scale(cut, f), part, g), fn, n);
   /* where tension is cut, what the spring would give goes with the dashpot */
   done.viscous = tl_axpy(tl_scale(part, g), fn - p->force, n);
-  done.torque_a = tl_cross(p->arm_a, done.force);
-  done.torque_b = tl_cross(done.force, p->arm_b);
-  done.viscous_torque_a = tl_cross(p->arm_a, done.viscous);
-  done.viscous_torque_b = tl_cross(done.viscous, p->arm_b);
+  double twist = p->twist * fn, damped = p->twist * (fn - p->force);
+  done.torque_a = tl_axpy(tl_cross(p->arm_a, done.force), twist, n);
+  done.torque_b = tl_axpy(tl_cross(done.force, p->arm_b), -twist, n);
+  done.viscous_torque_a = tl_axpy(tl_cross(p->arm_a, done.viscous), damped, n);
+  done.viscous_torque_b = tl_axpy(tl_cross(done.viscous, p->arm_b), -damped, n);
   done.normal_N = fn;
   done.stiff = slope > shear ? slope : shear;
   done.elastic_J = p->energy + p->force * p->beyond + 0.5 * shear * tl_norm2(done.s);

@@ -377,14 +377,20 @@ static TlStatus report(const Forces *f, TlStepReport *r) {
 
 /* ---- the step's length ---- */
 
+/* Does it bear over its surface, and not at points? A closed form only as a polyhedron, by its faces. */
+static bool bears_surface(const TlModel *m, const TlShape *shape) {
+  if (m->penalty.spread != TL_SPREAD_TRACTION) return false;
+  return shape->avatar || (m->search.surface && shape->place->part);
+}
+
 /* Stiffness of one point of a collider's contacts (of all its surface, with traction). */
 static double point_stiffness(const TlModel *c, const TlStiffness *k, const TlColliders *b,
                               int64_t i) {
   const TlShape *shape = b->shape[i];
   double scale = b->scale[i], depth = 0.01 * b->radius[i];
   TlLawPoint point = {.stiffness = k, .radius_m = b->radius[i]};
-  if (c->penalty.spread == TL_SPREAD_TRACTION && shape->avatar)
-    point.area_m2 = scale * scale * shape->avatar->area_m2;
+  if (bears_surface(c, shape))
+    point.area_m2 = scale * scale * shape->node_count * shape->node_spacing * shape->node_spacing;
   return tl_law_at(tl_law(c->penalty.law), &point, depth).slope;
 }
 
@@ -400,8 +406,8 @@ static double stable_step(const TlModel *c, const TlBodies *b, int64_t i) {
     double most = 0;
     for (int32_t other = 0; other < c->materials.count; other++)
       most = tl_max(most, point_stiffness(c, &law[other].stiffness, x, p));
-    bool surface = c->penalty.spread == TL_SPREAD_TRACTION && x->shape[p]->avatar;
-    least = tl_min(least, (surface ? 0.4 * sqrt(0.2 / share) : 0.1) * sqrt(b->mass[i] / most));
+    least = tl_min(least, (bears_surface(c, x->shape[p]) ? 0.4 * sqrt(0.2 / share) : 0.1) *
+                              sqrt(b->mass[i] / most));
   }
   return least;
 }
@@ -426,19 +432,30 @@ static TlStatus check_joint(const TlBodies *b, int64_t i) {
                  (long long)b->id[i]);
 }
 
+/* Do polyhedra meet nothing but each other and planes? Elsewhere closed forms bear at points. */
+static bool only_faces_meet(const TlModel *m, const TlBodies *b) {
+  for (int k = 0; k < m->boundary_count; k++)
+    if (m->boundary[k].kind != &tl_boundary_plane) return false;
+  for (int64_t p = 0; p < b->colliders.total; p++)
+    if (!b->colliders.shape[p]->place || !b->colliders.shape[p]->place->part) return false;
+  return true;
+}
+
 static TlStatus check_bodies(const TlModel *m, const TlBodies *b) {
+  bool faces = m->search.surface && only_faces_meet(m, b);
   for (int64_t i = 0; i < b->owned; i++) {
     if (b->flags[i] & TL_BODY_GUIDED) TL_TRY(check_joint(b, i));
     if (!has_step(b, i)) continue;
     bool points = m->penalty.spread != TL_SPREAD_TRACTION;
     for (int64_t p = b->first[i]; p < b->first[i] + tl_bodies_parts(b, i); p++)
-      points = points || !b->colliders.shape[p]->avatar;
+      points = points || !(b->colliders.shape[p]->avatar || faces);
     const TlLawNeed *need = &tl_law(m->penalty.law)->point;
     if (points && !(tl_law_value(need, &m->materials.law[0].stiffness) > 0))
-      return tl_fail(TL_EUSAGE,
-                     "grain %lld is no avatar: traction needs the area of nodes; give the "
-                     "stiffness of a point, too: %s of section penalty",
-                     (long long)b->id[i], need->key);
+      return tl_fail(
+          TL_EUSAGE,
+          "grain %lld is solved in closed form, and bears at points on what is neither a "
+          "plane nor a polyhedron: give the stiffness of a point, too: %s of section penalty",
+          (long long)b->id[i], need->key);
     double stable = stable_step(m, b, i);
     if (!(m->step_s <= stable))
       return tl_fail(TL_EUSAGE,
@@ -513,11 +530,12 @@ static TlStatus contact_rows(const TlModel *m, const TlBodies *b, const TlWorksp
   return tl_press_rows(&w->press, &b->colliders, m->step_s, rows, count);
 }
 
-/* A place stands for no surface: what bears over a surface or at every node looks at nodes. */
+/* A place alone stands for no surface: what bears at every node looks at nodes. */
 static TlSearchOptions penalty_search(const TlModel *m) {
   TlSearchOptions search = m->search;
-  if (search.edges == TL_EDGES_PLACES && m->penalty.spread != TL_SPREAD_DEEPEST)
+  if (search.edges == TL_EDGES_PLACES && m->penalty.spread == TL_SPREAD_NODES)
     search.edges = TL_EDGES_NODES;
+  search.surface = search.edges == TL_EDGES_PLACES && m->penalty.spread == TL_SPREAD_TRACTION;
   return search;
 }
 

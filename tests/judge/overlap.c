@@ -31,10 +31,9 @@ static double mean_of(const TlOverlapRows *rows) {
 
 /* scene: without its avatars, which are borrowed from `source` by the bodies' ids. */
 static JudgeOverlap measure(TlScene *scene, int64_t step, const TlBodies *bodies,
-                            TlAvatarSource source) {
+                            TlAvatarSource source, TlOverlapRows *rows) {
   const TlColliders *b = &bodies->colliders;
   JudgeOverlap o;
-  TlOverlapRows rows = {0};
   TlOverlapShape *shapes;
   TlFrame frame = {.step = step, .count = b->owned};
   JUDGE_OK(TL_NEW(frame.rows, (size_t)b->owned));
@@ -58,19 +57,19 @@ static JudgeOverlap measure(TlScene *scene, int64_t step, const TlBodies *bodies
     if (i == 0 || scene->avatars[i].id != scene->avatars[i - 1].id)
       scene->avatars[scene->avatar_count++] = scene->avatars[i];
   JUDGE_OK(tl_overlap_shapes(scene, &shapes));
-  JUDGE_OK(tl_overlap_frame(scene, shapes, &frame, &rows));
-  JUDGE_OK(tl_overlap_sums(&rows, -1, false, &o.pairs));
-  JUDGE_OK(tl_overlap_sums(&rows, -1, true, &o.ground));
+  JUDGE_OK(tl_overlap_frame(scene, shapes, &frame, rows));
+  JUDGE_OK(tl_overlap_sums(rows, -1, false, &o.pairs));
+  JUDGE_OK(tl_overlap_sums(rows, -1, true, &o.ground));
   o.largest_share = fmax(o.pairs.largest_share, o.ground.largest_share);
-  o.mean_share = mean_of(&rows);
-  tl_overlap_rows_free(&rows);
+  o.mean_share = mean_of(rows);
   tl_overlap_shapes_free(shapes, scene->avatar_count);
   tl_free(scene->avatars);
   tl_free(frame.rows);
   return o;
 }
 
-JudgeOverlap judge_overlap_of_run(TlRun *run) {
+TlOverlapRows judge_overlap_rows_of_run(TlRun *run, JudgeOverlap *sums) {
+  TlOverlapRows rows = {0};
   TlScene scene = {.study = run->model->effective,
                    .step_s = run->model->setup.time.dt_s,
                    .has_terrain = run->model->has_terrain,
@@ -79,8 +78,16 @@ JudgeOverlap judge_overlap_of_run(TlRun *run) {
                    .planes = run->model->planes,
                    .part_count = run->model->walls.count,
                    .parts = run->model->walls.part};
-  return measure(&scene, run->state->totals.steps, &run->state->dem.bodies,
-                 tl_avatars_source(&run->model->avatars));
+  *sums = measure(&scene, run->state->totals.steps, &run->state->dem.bodies,
+                  tl_avatars_source(&run->model->avatars), &rows);
+  return rows;
+}
+
+JudgeOverlap judge_overlap_of_run(TlRun *run) {
+  JudgeOverlap sums;
+  TlOverlapRows rows = judge_overlap_rows_of_run(run, &sums);
+  tl_overlap_rows_free(&rows);
+  return sums;
 }
 
 static const TlAvatar *avatar_of(void *scene, int64_t id) {
@@ -92,7 +99,11 @@ JudgeOverlap judge_overlap_of_scene(const JudgeScene *s) {
   for (int i = 0; i < s->planes; i++)
     plane[i] = (TlPlane){.point_m = s->plane[i].point, .normal = s->plane[i].normal};
   TlScene scene = {.plane_count = s->planes, .planes = plane};
-  return measure(&scene, 0, &s->bodies, (TlAvatarSource){(void *)(uintptr_t)s, avatar_of});
+  TlOverlapRows rows = {0};
+  JudgeOverlap sums =
+      measure(&scene, 0, &s->bodies, (TlAvatarSource){(void *)(uintptr_t)s, avatar_of}, &rows);
+  tl_overlap_rows_free(&rows);
+  return sums;
 }
 
 JudgeOverlap judge_overlap_worse(JudgeOverlap a, JudgeOverlap b) {

@@ -15,6 +15,8 @@ typedef struct JudgeOverlap {
 } JudgeOverlap;
 
 JudgeOverlap judge_overlap_of_run(TlRun *run);
+/* And each of them; the caller frees the rows. */
+TlOverlapRows judge_overlap_rows_of_run(TlRun *run, JudgeOverlap *sums);
 JudgeOverlap judge_overlap_of_scene(const JudgeScene *scene);
 /* The one of the two with the larger share. */
 JudgeOverlap judge_overlap_worse(JudgeOverlap a, JudgeOverlap b);

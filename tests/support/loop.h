@@ -11,7 +11,7 @@
 #include "support/grain_state.h"
 
 #include "base/random.h"
-#include "contact/narrow.h"
+#include "contact/search.h"
 #include "solve/penalty.h"
 #include "solve/press_lanes.h"
 
@@ -20,6 +20,14 @@
 #include <string.h>
 
 enum { LOOP_GRAIN = 1, LOOP_STEPS = 1000 };
+
+/* How the two press on each other. */
+typedef enum LoopHow {
+  LOOP_SURFACE = 0, /* by the surfaces between the nodes */
+  LOOP_NODES,       /* by their nodes, with the gradient of phi as it is */
+  LOOP_UNIT,        /* and with its direction alone */
+  LOOP_HOWS
+} LoopHow;
 
 typedef struct LoopLab {
   TlSolverConfig config;
@@ -70,8 +78,8 @@ static inline void loop_close(LoopLab *lab) {
   tl_free(lab->lanes);
 }
 
-/* What acts between the two where they are; unit: as if the gradient of phi had the length 1. */
-static inline TlStatus loop_press(LoopLab *lab, bool unit, TlPressed *out) {
+/* What acts between the two where they are. */
+static inline TlStatus loop_press(LoopLab *lab, LoopHow how, TlPressed *out) {
   static const TlPairLaw law = {.stiffness = {.normal_Pa_m = 1e8}};
   static const TlPenalty penalty = {.spread = TL_SPREAD_TRACTION};
   const TlColliders *c = &lab->bodies.colliders;
@@ -90,11 +98,18 @@ static inline TlStatus loop_press(LoopLab *lab, bool unit, TlPressed *out) {
                    .step_s = 1e-6,
                    .lanes = lab->lanes};
   lab->points.count = 0;
-  for (int side = 0; side < 2; side++) {
+  if (how == LOOP_SURFACE) {
+    static const TlSearchOptions surfaces = {.edges = TL_EDGES_PLACES, .surface = true};
+    TlMargin margin = {.size = c->radius[0], .way = 1e-3 * c->radius[0]};
+    TlNear near = {0}; /* nothing is known of the pair */
+    TL_TRY(tl_scan_pair(&surfaces, &near, NULL, c, 0, 1, &margin, &lab->points));
+  }
+  for (int side = 0; side < 2 && how != LOOP_SURFACE; side++) {
     TlWanted wanted = {0, INFINITY, INFINITY, 0};
     TL_TRY(tl_narrow_all_nodes(c, side, 1 - side, side, &wanted, &lab->points));
   }
-  for (size_t i = 0; unit && i < lab->points.count; i++) lab->points.point[i].steeper = 0;
+  for (size_t i = 0; how == LOOP_UNIT && i < lab->points.count; i++)
+    lab->points.point[i].steeper = 0;
   return tl_press(&press, &lab->points, &lab->springs.of[TL_SPRINGS], out);
 }
 
@@ -110,7 +125,7 @@ static inline TlStatus loop_lead(LoopLab *lab, const Loop *l, double t, TlVec3 *
 }
 
 /* Work around the loop over the most energy that was held. */
-static inline TlStatus loop_work(LoopLab *lab, const Loop *l, bool unit, double *share) {
+static inline TlStatus loop_work(LoopLab *lab, const Loop *l, LoopHow how, double *share) {
   double work = 0, most = 0;
   for (int i = 0; i < LOOP_STEPS; i++) {
     TlVec3 x[3];
@@ -119,7 +134,7 @@ static inline TlStatus loop_work(LoopLab *lab, const Loop *l, bool unit, double 
     TL_TRY(loop_lead(lab, l, (double)i / LOOP_STEPS, &x[0], &q[0]));
     TL_TRY(loop_lead(lab, l, (i + 1.0) / LOOP_STEPS, &x[1], &q[1]));
     TL_TRY(loop_lead(lab, l, (i + 0.5) / LOOP_STEPS, &x[2], &q[2]));
-    TL_TRY(loop_press(lab, unit, &p));
+    TL_TRY(loop_press(lab, how, &p));
     TlQuat back = {q[0].w, -q[0].x, -q[0].y, -q[0].z}, by = tl_quat_mul(q[1], back);
     TlVec3 turn = tl_scale(2, tl_vec3(by.x, by.y, by.z)); /* but for its third power */
     work += tl_dot(p.torque_b, turn) - tl_dot(p.force, tl_sub(x[1], x[0]));
@@ -146,7 +161,7 @@ static inline TlStatus loop_draw(LoopLab *lab, TlRandom *random, Loop *l) {
     double middle = 0.5 * (low + high);
     l->centre = tl_scale(middle, n);
     TL_TRY(loop_lead(lab, l, 0, &x, &q));
-    TL_TRY(loop_press(lab, false, &p));
+    TL_TRY(loop_press(lab, LOOP_NODES, &p));
     if (p.points > 0)
       low = middle;
     else
@@ -165,20 +180,19 @@ static inline int loop_by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Of `count` loops, in ascending order: work with the gradient of phi as it is (raw), and with its
- * direction alone (unit). */
-static inline TlStatus loop_works(const TlAvatar *grain, int count, double *raw, double *unit) {
+/* Of `count` loops, in ascending order, for each way to press. */
+static inline TlStatus loop_works(const TlAvatar *grain, int count, double *work[LOOP_HOWS]) {
   LoopLab lab;
   TlRandom random = {5, 1, 0};
   TlStatus status = loop_open(&lab, grain);
   for (int k = 0; status == TL_OK && k < count; k++) {
     Loop l;
     status = loop_draw(&lab, &random, &l);
-    if (status == TL_OK) status = loop_work(&lab, &l, false, &raw[k]);
-    if (status == TL_OK) status = loop_work(&lab, &l, true, &unit[k]);
+    for (int how = 0; how < LOOP_HOWS; how++)
+      if (status == TL_OK && work[how]) status = loop_work(&lab, &l, (LoopHow)how, &work[how][k]);
   }
-  qsort(raw, (size_t)count, sizeof *raw, loop_by_size);
-  qsort(unit, (size_t)count, sizeof *unit, loop_by_size);
+  for (int how = 0; how < LOOP_HOWS; how++)
+    if (work[how]) qsort(work[how], (size_t)count, sizeof *work[how], loop_by_size);
   loop_close(&lab);
   return status;
 }

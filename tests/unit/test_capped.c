@@ -255,7 +255,7 @@ START_TEST(thinned_grains_rest_at_the_same_depth) {
                            "penalty: {normal_Pa_m: 1e8, normal_N_m: 1000, nodes_every: %d}\n",
                            k == 0 ? 1 : 2);
     open_run(&run, text);
-    nodes[k] = shape_of(&run, 0)->node_count;
+    nodes[k] = shape_of(&run, 0)->avatar->node_count;
     CK_OK(tl_run_go(&run));
     deep[k] = run.state->totals.last.boundary_overlap_m;
     tl_run_close(&run);

@@ -269,16 +269,17 @@ START_TEST(a_column_bears_its_weight) {
 }
 END_TEST
 
-/* Spheres of radius 1 m pressed 0.05 m into a plate that bears kn = 1e8 Pa/m: kn pi R d^2, R that
- * of the nodes (the grid's surface lies a little inside the sphere). Eight orientations: rms error,
- * and the mean force by the law of nodes. */
+/* Spheres of radius 1 m pressed 0.05 m into a plate that bears kn = 1e8 Pa/m: kn pi R d^2, by nodes
+ * with the R of these (the grid's surface lies a little inside the sphere). Eight orientations: rms
+ * error, and the mean force by the law of nodes. */
 enum { TURNS = 8 };
-static double plate_force(int32_t nodes, TlSpread spread, double *mean) {
+static double plate_force(int32_t nodes, TlSpread spread, TlEdges edges, double *mean) {
   Lab lab;
   TlContactRow *rows;
   int64_t count;
   lab_open(&lab, "linear");
   lab.config.penalty.spread = spread;
+  lab.config.search.edges = edges;
   lab.config.search.sides = spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
   TL_TEST_SET(&lab.config, TL_TEST_BOTH, stiffness,
               (TlStiffness){.normal_N_m = 1e6, .normal_Pa_m = 1e8});
@@ -290,6 +291,7 @@ static double plate_force(int32_t nodes, TlSpread spread, double *mean) {
     const float *p = &lab.fine.node_m[3 * k];
     radius += tl_norm(tl_vec3((double)p[0], (double)p[1], (double)p[2])) / lab.fine.node_count;
   }
+  if (edges == TL_EDGES_PLACES) radius = 1;
   lab_start(&lab);
   for (int k = 0; k < TURNS; k++)
     tl_test_put(&lab.bodies, FINE, tl_vec3(3 * k, 0, 0.95),
@@ -314,9 +316,12 @@ START_TEST(traction_converges_where_force_a_node_grows) {
   static const int32_t nodes[3] = {800, 1600, 3200};
   double error[3], force[3], unused;
   for (int i = 0; i < 3; i++) {
-    error[i] = plate_force(nodes[i], TL_SPREAD_TRACTION, &unused);
-    plate_force(nodes[i], TL_SPREAD_NODES, &force[i]);
+    error[i] = plate_force(nodes[i], TL_SPREAD_TRACTION, TL_EDGES_NODES, &unused);
+    plate_force(nodes[i], TL_SPREAD_NODES, TL_EDGES_PLACES, &force[i]);
   }
+  double surface = plate_force(100, TL_SPREAD_TRACTION, TL_EDGES_PLACES, &unused);
+  /* 5% deep: the curvature of F is that half-way between the surfaces, 2.6% above the sphere's */
+  ck_assert_msg(surface < 0.05, "by surfaces: error %g", surface);
   ck_assert_msg(error[0] < 0.02 && error[2] < 0.6 * error[0], "errors %g, %g, %g", error[0],
                 error[1], error[2]);
   ck_assert_msg(force[1] > 1.7 * force[0] && force[2] > 1.7 * force[1], "forces %g, %g, %g",

@@ -98,17 +98,20 @@ enum { LOOPS = 200 };
 
 /* Median and 90% quantile of the work around the loops. */
 static void loop_rows(const char *what, TlAvatar *grain, double median_goal, double high_goal) {
-  double raw[LOOPS], unit[LOOPS];
+  static const char *const mark[] = {"", "_nodes"};
+  double work[LOOP_HOWS][LOOPS];
   char name[64];
-  JUDGE_OK(loop_works(grain, LOOPS, raw, unit));
+  JUDGE_OK(loop_works(grain, LOOPS, (double *[]){work[0], work[1], work[2]}));
   tl_avatar_free(grain);
-  snprintf(name, sizeof name, "penalty_loop_work_%s", what);
-  judge_at_most(JUDGE_CORRECT, name, raw[LOOPS / 2], "of the elastic energy", median_goal);
-  snprintf(name, sizeof name, "penalty_loop_work_%s_90", what);
-  judge_at_most(JUDGE_CORRECT, name, raw[9 * LOOPS / 10], "of the elastic energy", high_goal);
-  judge_note("Closed loops, %s: with the direction of the gradient alone %.2g in the median, %.2g "
-             "at the 90%% quantile.",
-             what, unit[LOOPS / 2], unit[9 * LOOPS / 10]);
+  for (int how = LOOP_SURFACE; how <= LOOP_NODES; how++) {
+    snprintf(name, sizeof name, "penalty_loop_work_%s%s", what, mark[how]);
+    judge_at_most(JUDGE_GOAL, name, work[how][LOOPS / 2], "of the elastic energy", median_goal);
+    snprintf(name, sizeof name, "penalty_loop_work_%s%s_90", what, mark[how]);
+    judge_at_most(JUDGE_GOAL, name, work[how][9 * LOOPS / 10], "of the elastic energy", high_goal);
+  }
+  judge_note("Closed loops, %s, by nodes with the direction of the gradient alone: %.2g in the "
+             "median, %.2g at the 90%% quantile.",
+             what, work[LOOP_UNIT][LOOPS / 2], work[LOOP_UNIT][9 * LOOPS / 10]);
 }
 
 /* Goals: the best that was measured elsewhere for the raw gradient, 0.005 and 0.04% (superellipsoid),

@@ -1,0 +1,202 @@
+#include "contact/facet_surface.h"
+
+#include <math.h>
+
+enum { MOST = TL_FACET_LOOP + TL_FACET_PLANES + 1 };
+
+typedef struct Polygon {
+  int count;
+  TlVec3 corner[MOST];
+} Polygon;
+
+/* n . x - d, of a plane or of the difference of two */
+typedef struct Linear {
+  TlVec3 n;
+  double d;
+} Linear;
+
+static inline double value_at(const Linear *f, TlVec3 x) {
+  return tl_dot(f->n, x) - f->d;
+}
+
+static inline Linear less(const Linear *f, const Linear *g) {
+  return (Linear){tl_sub(f->n, g->n), f->d - g->d};
+}
+
+/* What lies where f <= 0. */
+static void cut(const Polygon *in, const Linear *f, Polygon *out) {
+  out->count = 0;
+  if (in->count == 0) return;
+  double first = value_at(f, in->corner[0]), here = first;
+  for (int i = 0; i < in->count; i++) {
+    int next = i + 1 < in->count ? i + 1 : 0;
+    double there = next ? value_at(f, in->corner[next]) : first;
+    if (here <= 0) out->corner[out->count++] = in->corner[i];
+    if ((here <= 0) != (there <= 0) && out->count < MOST)
+      out->corner[out->count++] =
+          tl_axpy(in->corner[i], here / (here - there), tl_sub(in->corner[next], in->corner[i]));
+    if (out->count == MOST) return; /* more corners than faces can give it */
+    here = there;
+  }
+}
+
+/* Integrals of a depth over a polygon. */
+typedef struct Sums {
+  double area, depth, square, deepest;
+  TlVec3 moment; /* depth times place */
+} Sums;
+
+/* depth = -f. Exact: triangles from the first corner. */
+static Sums integrate(const Polygon *p, const Linear *f) {
+  Sums s = {0};
+  if (p->count < 3) return s;
+  TlVec3 a = p->corner[0];
+  double da = -value_at(f, a), db = -value_at(f, p->corner[1]);
+  s.deepest = tl_max(da, db);
+  for (int i = 2; i < p->count; i++) {
+    TlVec3 b = p->corner[i - 1], c = p->corner[i];
+    double dc = -value_at(f, c);
+    double area = 0.5 * tl_norm(tl_cross(tl_sub(b, a), tl_sub(c, a))), sum = da + db + dc;
+    s.area += area;
+    s.depth += area * sum / 3;
+    s.square += area * (sum * sum + da * da + db * db + dc * dc) / 12;
+    TlVec3 weighed = tl_axpy(tl_axpy(tl_scale(sum + da, a), sum + db, b), sum + dc, c);
+    s.moment = tl_axpy(s.moment, area / 12, weighed);
+    s.deepest = tl_max(s.deepest, dc);
+    db = dc;
+  }
+  return s;
+}
+
+static TlStatus add_piece(const Sums *s, TlVec3 n, double share, int32_t number,
+                          const TlFacetFrame *frame, TlPoints *points) {
+  if (!(s->depth > 0 && s->deepest > 0)) return TL_OK;
+  double depth = tl_max(s->deepest, frame->depth), whole = s->area * depth;
+  TlVec3 x = tl_scale(1 / s->depth, s->moment);
+  return tl_points_add(points, (TlPoint){.p = tl_add(frame->centre, tl_mat_vec(frame->turn, x)),
+                                         .n = tl_mat_vec(frame->turn, n),
+                                         .gap = -depth,
+                                         .key = frame->key - number,
+                                         .area_m2 = share * s->area,
+                                         .filled = s->depth / whole,
+                                         .filled2 = s->square / (whole * depth)});
+}
+
+/* ---- of a pair ---- */
+
+/* One grain's faces within the other one; all in the frame of a. */
+typedef struct Side {
+  const TlFacets *facets; /* whose faces */
+  TlVec3 corner[TL_FACET_CORNERS];
+  Linear plane[TL_FACET_PLANES]; /* of the other one */
+  int planes, number;
+  double flip; /* of the other's normals: to point from b to a */
+} Side;
+
+static Side side_of(const TlFacetQuery *q, int number) {
+  Side s = {.facets = q->facets[number], .number = number, .flip = number ? -1 : 1};
+  const TlFacets *other = q->facets[1 - number];
+  for (int32_t c = 0; c < s.facets->corner_count; c++) {
+    TlVec3 x = tl_scale(q->scale[number], s.facets->corner[c]);
+    s.corner[c] = number ? tl_mat_tvec(q->r, tl_sub(x, q->t)) : x;
+  }
+  s.planes = other->plane_count;
+  for (int32_t j = 0; j < s.planes; j++) {
+    Linear plane = {other->normal[j], q->scale[1 - number] * other->distance[j]};
+    if (!number) { /* n . (r x + t) - d */
+      plane.d -= tl_dot(plane.n, q->t);
+      plane.n = tl_mat_tvec(q->r, plane.n);
+    }
+    s.plane[j] = plane;
+  }
+  return s;
+}
+
+/* The face within the other grain; buffers: two. */
+static const Polygon *within(const Side *s, int32_t face, Polygon buffer[2]) {
+  const TlFacets *f = s->facets;
+  int now = 0;
+  buffer[0].count = f->loop_count[face];
+  for (int i = 0; i < buffer[0].count; i++) buffer[0].corner[i] = s->corner[f->loop[face][i]];
+  for (int j = 0; j < s->planes && buffer[now].count > 0; j++) {
+    double high = -INFINITY, low = INFINITY;
+    for (int i = 0; i < buffer[now].count; i++) {
+      double above = value_at(&s->plane[j], buffer[now].corner[i]);
+      high = tl_max(high, above);
+      low = tl_min(low, above);
+    }
+    if (low >= 0) buffer[now].count = 0;
+    if (high <= 0 || low >= 0) continue;
+    cut(&buffer[now], &s->plane[j], &buffer[1 - now]);
+    now = 1 - now;
+  }
+  return &buffer[now];
+}
+
+/* The planes that are nearest to a point of the polygon somewhere, or may be. */
+static int nearest_planes(const Side *s, const Polygon *p, int plane[TL_FACET_PLANES]) {
+  double high[TL_FACET_PLANES], least = -INFINITY;
+  int count = 0;
+  for (int j = 0; j < s->planes; j++) {
+    double low = INFINITY;
+    high[j] = -INFINITY;
+    for (int i = 0; i < p->count; i++) {
+      double above = value_at(&s->plane[j], p->corner[i]);
+      high[j] = tl_max(high[j], above);
+      low = tl_min(low, above);
+    }
+    least = tl_max(least, low);
+  }
+  for (int j = 0; j < s->planes; j++)
+    if (high[j] >= least) plane[count++] = j;
+  return count;
+}
+
+static TlStatus add_face(const Side *s, int32_t face, const TlFacetFrame *frame, TlPoints *points) {
+  Polygon inside[2], piece[2];
+  int plane[TL_FACET_PLANES];
+  const Polygon *p = within(s, face, inside);
+  if (p->count < 3) return TL_OK;
+  int count = nearest_planes(s, p, plane);
+  for (int k = 0; k < count; k++) {
+    const Linear *mine = &s->plane[plane[k]];
+    const Polygon *from = p;
+    int now = 0;
+    for (int i = 0; i < count && from->count > 0; i++) {
+      if (i == k) continue;
+      Linear nearer = less(&s->plane[plane[i]], mine);
+      cut(from, &nearer, &piece[now]);
+      from = &piece[now];
+      now = 1 - now;
+    }
+    Sums sums = integrate(from, mine);
+    int32_t number = (s->number * TL_FACET_PLANES + face) * TL_FACET_PLANES + plane[k];
+    TL_TRY(add_piece(&sums, tl_scale(s->flip, mine->n), 0.5, number, frame, points));
+  }
+  return TL_OK;
+}
+
+TlStatus tl_facet_surface(const TlFacetQuery *q, const TlFacetFrame *frame, TlPoints *points) {
+  for (int number = 0; number < 2; number++) {
+    Side side = side_of(q, number);
+    for (int32_t face = 0; face < side.facets->plane_count; face++)
+      TL_TRY(add_face(&side, face, frame, points));
+  }
+  return TL_OK;
+}
+
+/* ---- at a plane ---- */
+
+TlStatus tl_facet_surface_at_plane(const TlFacets *facets, double scale, TlVec3 n, double d,
+                                   const TlFacetFrame *frame, TlPoints *points) {
+  Linear plane = {tl_mat_tvec(frame->turn, n), d - tl_dot(n, frame->centre)};
+  for (int32_t face = 0; face < facets->plane_count; face++) {
+    Polygon whole = {.count = facets->loop_count[face]}, below;
+    for (int i = 0; i < whole.count; i++)
+      whole.corner[i] = tl_scale(scale, facets->corner[facets->loop[face][i]]);
+    cut(&whole, &plane, &below);
+    Sums sums = integrate(&below, &plane);
+    TL_TRY(add_piece(&sums, plane.n, 1, face, frame, points));
+  }
+  return TL_OK;
+}

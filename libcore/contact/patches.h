@@ -1,0 +1,47 @@
+/* What overlapping surfaces bear as surfaces: pieces of an overlap between the nodes, for the penalty
+ * method's traction (docs/theory/penalty.md).
+ *
+ * Traction presses each piece dA of a touching surface with k times its depth. Where two smooth
+ * surfaces overlap, the depth over the plane across their common normal is the parabola
+ * -F(s) = d - s.H.s/2 about the place of the largest depth d (places.h). It touches over the area
+ * 2 pi d/sqrt(det H), its mean depth is d/2, its mean square d^2/3; the energy is
+ * U = k pi d^3/(3 sqrt(det H)). A patch is this integral as one contact point.
+ *
+ * F is looked at where the place is and on a hexagon about it. d and H, hence U, are functions of these
+ * seven values alone, and the force is the derivative of that U along the motion of the two bodies,
+ * the change of H included: without that a closed loop of sliding and rolling would make or take
+ * work. What of it is a couple about the force's own line is left out.
+ *
+ * Polyhedra: exact integrals over their faces, facet_surface.h.
+ */
+#ifndef TL_CONTACT_PATCHES_H
+#define TL_CONTACT_PATCHES_H
+
+#include "contact/places.h"
+
+/* F at a world point, half the difference of the two gradients there (b's less a's, so that it points
+ * from b to a) and their sum. */
+typedef struct TlTouchLook {
+  double f;
+  TlVec3 across, sum;
+} TlTouchLook;
+
+typedef struct TlTouchField {
+  bool (*at)(const void *context, TlVec3 x, TlTouchLook *look); /* false: there is no field */
+  const void *context;
+  double hexagon;     /* its radius, m */
+  double flat, level; /* bounds of the curvatures of F, 1/m: for the patch's width, for its place */
+} TlTouchField;
+
+/* The patch about a point between the surfaces: p, n and gap of *point in; out these and what it
+ * bears. False: no overlap. */
+bool tl_patch_at(const TlTouchField *field, TlPoint *point);
+
+/* Points from `first` on are places of a pair of convex avatars (tl_places_query), of which there is one at
+ * most: it becomes a patch, or is dropped where nothing overlaps. */
+void tl_patches_of_pair(const TlPlaceQuery *query, size_t first, TlPoints *points);
+/* The same of the place of a convex avatar at a boundary (tl_wall_places). */
+void tl_patches_at_wall(const TlColliders *colliders, int64_t i, const TlMat3 *turn,
+                        const TlBoundary *boundary, size_t first, TlPoints *points);
+
+#endif

@@ -1,0 +1,96 @@
+/* Penalty forces over surfaces: in a heap, the overlap that each contact's force is reckoned from beside
+ * the true one, which the oracle of overlap finds on the same poses (post/overlap.h: separating axes, a
+ * hundred points a node). Six shapes; by nodes, the former search, two of them. */
+#include "judge/cases.h"
+#include "judge/judge.h"
+#include "judge/overlap.h"
+#include "judge/study.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const double WITHIN = 0.2; /* of the true overlap: the goal for every contact */
+static const double LEAST =
+    2e-4; /* of the radius: contacts that are judged, above the oracle's grain */
+
+typedef struct Case {
+  const char *shape, *sets;
+  bool judged;
+} Case;
+static const Case cases[] = {{"cube", "", true},
+                             {"grid-cube", "", true},
+                             {"cross", "", true},
+                             {"tetrahedron", "", true},
+                             {"pebble", "", true},
+                             {"block", "", true},
+                             {"tetrahedron", "solver.edges=nodes", false},
+                             {"block", "solver.edges=nodes", false}};
+enum { CASES = sizeof cases / sizeof *cases };
+
+typedef struct Outcome {
+  JudgeOverlap truth;
+  int contacts, off;   /* judged; off by more than WITHIN */
+  double worst, cpu_s; /* largest error, of the true overlap */
+} Outcome;
+
+/* The deepest of a pair's points, 0: none. */
+static double booked(const TlContactRow *rows, int64_t count, const TlOverlapRow *pair) {
+  double deepest = 0;
+  for (int64_t i = 0; i < count; i++)
+    if (rows[i].first == pair->first && rows[i].second == pair->second)
+      deepest = fmax(deepest, -rows[i].gap_m);
+  return deepest;
+}
+
+static void run_case(int which, void *result, void *context) {
+  const Case *c = &cases[which];
+  Outcome *o = result;
+  TlRun run;
+  TlContactRow *rows;
+  int64_t count;
+  (void)context;
+  judge_study_open(&run, "traction", "grains.shapes=[%s] %s", c->shape, c->sets);
+  double start = judge_thread_cpu_s();
+  judge_study_go(&run, NULL, NULL);
+  o->cpu_s = judge_thread_cpu_s() - start;
+  TlOverlapRows truth = judge_overlap_rows_of_run(&run, &o->truth);
+  JUDGE_OK(tl_run_refresh(&run));
+  JUDGE_OK(tl_step_contacts(run.model->dem, &run.state->dem, run.work, &rows, &count));
+  for (int64_t i = 0; i < truth.count; i++) {
+    const TlOverlapRow *pair = &truth.row[i];
+    if (!(pair->share > LEAST)) continue;
+    double off = fabs(booked(rows, count, pair) / pair->depth_m - 1);
+    o->contacts++;
+    o->off += off > WITHIN;
+    o->worst = fmax(o->worst, off);
+  }
+  tl_free(rows);
+  tl_overlap_rows_free(&truth);
+  tl_run_close(&run);
+}
+
+int main(int argc, char **argv) {
+  judge_open("traction", argc, argv);
+  tl_log_set("val_traction", TL_LOG_WARN);
+  JudgeCases all = {CASES, sizeof(Outcome), run_case, NULL, NULL};
+  const Outcome *o = judge_cases(&all);
+  for (int k = 0; k < CASES; k++) {
+    const Case *c = &cases[k];
+    char name[64];
+    snprintf(name, sizeof name, "traction_off_%s", c->shape);
+    if (c->judged)
+      judge_at_most(JUDGE_GOAL, name, 100.0 * o[k].off / fmax(o[k].contacts, 1), "% of contacts",
+                    0);
+    judge_note(
+        "%s%s: %d contacts deeper than %g%% of the radius, %d of them booked with an overlap "
+        "that is over %g%% off the true one (worst %.0f%%); true overlap of pairs %.2f%% of the "
+        "radius in the median, %.2f%% at most, %.2f%% at planes. %.1f CPU-s.",
+        c->shape, c->judged ? "" : " by nodes", o[k].contacts, 100 * LEAST, o[k].off, 100 * WITHIN,
+        100 * o[k].worst, 100 * o[k].truth.pairs.median_share, 100 * o[k].truth.pairs.largest_share,
+        100 * o[k].truth.ground.largest_share, o[k].cpu_s);
+  }
+  return judge_close();
+}
