@@ -458,6 +458,20 @@ TlBlockMoment tl_block_between(const TlBlockMoment *a, const TlBlockMoment *b, d
       .moves = a->moves || b->moves};
 }
 
+TlGroundFilled tl_block_on_filled(const TlBlocks *blocks, const TlBlock *b) {
+  TlVec3 end = blocks->moment[b->first + b->count - 1].place_m;
+  return b->end == TL_BLOCK_LEFT ? TL_GROUND_MEASURED
+                                 : tl_terrain_filled(&blocks->terrain, end.x, end.y);
+}
+
+double tl_blocks_stopped_on_filled(const TlBlocks *blocks) {
+  double count = 0;
+  for (int64_t i = 0; i < blocks->count; i++)
+    if (blocks->block[i].end == TL_BLOCK_STOPPED)
+      count += tl_ground_filled_number(tl_block_on_filled(blocks, &blocks->block[i]));
+  return count;
+}
+
 double tl_block_jump(const TlBlocks *blocks, TlVec3 place_m) {
   double ground;
   if (!tl_terrain_height(&blocks->terrain, place_m.x, place_m.y, &ground, NULL)) return 0;
