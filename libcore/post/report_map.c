@@ -410,7 +410,7 @@ TlStatus tl_report_maps(TlHtml *to, const TlScene *scene, const TlReportMotion *
   const TlTerrain *t = &scene->terrain;
   Map m = {.to = to, .scene = scene, .r = tl_map_region(scene, motion), .id = id};
   double wide = m.r.x1 - m.r.x0, tall = m.r.y1 - m.r.y0, contour = contour_of(t);
-  m.pixel_m = fmax(wide / 900, tall / 900);
+  m.pixel_m = fmax(wide / 900, tall / 720);
   m.width = (int)fmax(16, wide / m.pixel_m);
   m.height = (int)fmax(16, tall / m.pixel_m);
   begin(&m, "Map: paths of the grains, and where they came to lie");

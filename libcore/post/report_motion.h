@@ -32,6 +32,7 @@ typedef struct TlReportMotion {
   int32_t *flags;    /* [bodies] of the last frame in which it is */
   int32_t *material; /* [bodies] */
   double *scale;     /* [bodies] */
+  double *energy_J;  /* [bodies] largest kinetic energy in a frame, of translation and rotation */
   /* [bodies * frames] */
   bool *there;
   TlVec3 *place_m;
