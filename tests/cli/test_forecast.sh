@@ -14,7 +14,7 @@ export OMP_NUM_THREADS=1 OMPI_MCA_btl=self,vader
 unset MAKEFLAGS MFLAGS
 chain() { make -s -f "$here/pipeline/avalanche.mk" BIN="$BIN" STACK="a scan.tif" DEM=valley.asc OUT=out SAMPLE="it's" AVATAR_FLAGS=--method=distance \
   SET="grains.sample=it's time.duration_s=0.2 grains.grain_scale=1000" RENDER_FLAGS="--width=160 --height=100" "$@" >log.txt 2>err.txt; }
-forecast() { chain forecast "$@" || fail "forecast: $(cat err.txt log.txt)"; }
+forecast() { chain forecast || fail "forecast: $(cat err.txt log.txt)"; }
 line() { grep -E "^$1 +$2" log.txt || { fail "$1 is not '$2': $(cat log.txt)"; echo; }; }
 seconds() { awk -v name="$1" '$1 == name {print $(NF > 3 ? ($2 == "done" ? 3 : 4) : 0)}' log.txt; }
 sums() { # the sum is that of the lines to do, to the second
