@@ -12,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands in the solver's flags beside TL_ROW_OUTSIDE (docs/reference/results.md). */
-enum { ROW_POOR = 8, ROW_UNRESOLVED = 16 };
-
 static void warn(TlHtml *items, int64_t *count, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -69,10 +66,10 @@ static int64_t name_grains(const TlReportRun *run, bool (*wanted)(const TlReport
 }
 
 static bool flagged_embedded(const TlReportRun *run, int64_t b) {
-  return run->motion.flags[b] & ROW_POOR;
+  return run->motion.flags[b] & TL_ROW_EMBEDDED;
 }
 static bool flagged_unresolved(const TlReportRun *run, int64_t b) {
-  return run->motion.flags[b] & ROW_UNRESOLVED;
+  return run->motion.flags[b] & TL_ROW_UNRESOLVED;
 }
 static bool left(const TlReportRun *run, int64_t b) {
   return tl_report_motion_gone(&run->motion, b);

@@ -97,6 +97,23 @@ rows = (a != b).any(axis=(0, 2)).nonzero()[0]
 sys.exit(0 if len(rows) and rows.max() < 40 else f"rows {rows} differ")
 PYTHON
 
+# the same of a grain whose collisions were not resolved, and of one on filled ground
+caption_of() { # NAME PYTHON: what a change of the last frame or the run, f, does to the picture is in its caption alone
+  rm -rf change.run && cp -r e.run change.run
+  /usr/bin/python3 -c "import glob, h5py
+f = h5py.File(sorted(glob.glob('change.run/frame_*.h5'))[-1], 'r+'); r = h5py.File('change.run/run.h5', 'r+'); $2" || fail "$1: the change"
+  "$BIN/talus-render" change.run -o change.png --width=320 --height=200 --no-smooth --overwrite -q >out.txt 2>err.txt || fail "$1: $(cat err.txt)"
+  /usr/bin/python3 - <<'PYTHON' || fail "the caption does not say: $1"
+import sys
+from osgeo import gdal
+a, b = (gdal.Open(n).ReadAsArray() for n in ("not-started.png", "change.png"))
+rows = (a != b).any(axis=(0, 2)).nonzero()[0]
+sys.exit(0 if len(rows) and rows.max() < 40 else f"rows {rows} differ")
+PYTHON
+}
+caption_of "an unresolved grain" "f['flags'][0] |= 16"
+caption_of "grains on filled ground" "r['terrain/filled'][...] = 1; r['terrain'].attrs['holes_filled'] = 400"
+
 # grains without a scan: no stacks, but all that the catalog holds
 "$BIN/talus-avatars" --superellipsoid-um=600,500,400,0.7,0.7 --spacing-um=40 --sample=one --catalog=c.tals >/dev/null 2>err.txt ||
   fail "the catalog: $(cat err.txt)"
