@@ -15,6 +15,7 @@
 # Flags and keys are words parted by blanks; no shell sees them, so quotation marks in them are letters.
 # A changed setting does not remake what is there (make looks at files): remove the product, or its
 # .done mark, and all that follows it is made again.
+# `make -f pipeline/avalanche.mk forecast` with the same settings says how long each stage will take.
 # Products in OUT: denoised.h5 mask.h5 labels.h5 catalog.tals run/ measures/ pictures/ report.html stages.csv
 
 .DEFAULT_GOAL := avalanche

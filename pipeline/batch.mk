@@ -33,7 +33,7 @@ batch: $(if $(TESTS),$(OUT)/report.html,$(OUT)/batch.png)
 define folder
 $(OUT)/$(call name_of,$(1)):
 	@mkdir -p $$@
-	$$(one) $(if $(TESTS),TEST=$(1) TESTS=,STACK=$(1) STACKS= $(OUT)/$(call name_of,$(1))/scan.html)
+	+$$(one) $(if $(TESTS),TEST=$(1) TESTS=,STACK=$(1) STACKS= $(OUT)/$(call name_of,$(1))/scan.html)
 endef
 $(foreach f,$(files),$(eval $(call folder,$(f))))
 

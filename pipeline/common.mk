@@ -73,3 +73,10 @@ stage = $(call script,stage.sh) $(1) $(OUT)/stages.csv
 # options follow.
 solve = OMP_NUM_THREADS=$(THREADS) $(call stage,$(1)) $(call script,solve.sh) $(2) $(3) -- \
   $(call tool,talus-mpirun) -n $(or $(4),$(RANKS)) $(call tool,talus-solve) --
+
+# ---- how long ----
+# `make -f CHAIN forecast OUT=...` and the settings of the chain: what each stage will take, and what is done already.
+.PHONY: forecast
+forecast:
+	@$(call script,forecast.sh) $(call quote,$(here)) $(OUT) $(MAKE) --no-print-directory -n -f $(call quote,$(firstword $(MAKEFILE_LIST))) \
+	  $(.DEFAULT_GOAL)

@@ -24,6 +24,7 @@
 #   COMPARE         a laboratory's curve (CSV, units in its header) to draw with ours
 #   BIN             folder of the tools (default build/bin, else PATH)
 # Flags and keys are words parted by blanks; no shell sees them, so quotation marks in them are letters.
+# `make -f pipeline/triaxial.mk forecast` with the same settings says how long each stage will take.
 # Products in OUT: denoised.h5 mask.h5 labels.h5 catalog.tals specimen/ run/ measures/ pictures/
 # report.html stages.csv; scan.html, a report of the scan, when it is asked for
 

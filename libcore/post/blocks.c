@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "io/csv_table.h"
 #include "post/departures.h"
+#include "post/measure.h"
 #include "post/single_blocks.h"
 #include "shape/moving.h"
 #include "store/results.h"
@@ -52,15 +53,15 @@ static TlStatus add_part(const TlScene *scene, const TlBodyRow *row, Seen *body)
                    (long long)row->id, (long long)row->avatar_id);
   TL_TRY(tl_scene_density(scene, row, &density));
   double s3 = row->scale * row->scale * row->scale, mass = density * a->volume_m3 * s3;
-  TlVec3 w = tl_mat_tvec(tl_quat_matrix(row->rotation), row->spin_rad_s), i = a->inertia_m5;
+  double translational, rotational;
+  TL_TRY(tl_measure_kinetic(scene, row, &translational, &rotational));
   body->mass_kg += mass;
   body->volume_m3 += a->volume_m3 * s3;
   body->place_m = tl_axpy(body->place_m, mass, row->position_m);
   body->velocity_m_s = tl_axpy(body->velocity_m_s, mass, row->velocity_m_s);
   body->spin_rad_s = row->spin_rad_s;
-  body->parts_J += 0.5 * mass * tl_norm2(row->velocity_m_s);
-  body->turning_J += 0.5 * density * s3 * row->scale * row->scale *
-                     (i.x * w.x * w.x + i.y * w.y * w.y + i.z * w.z * w.z);
+  body->parts_J += translational;
+  body->turning_J += rotational;
   body->frozen = row->flags & TL_ROW_FROZEN;
   body->no_grain |= (row->flags & TL_ROW_NO_GRAIN) != 0;
   return TL_OK;
@@ -456,6 +457,20 @@ TlBlockMoment tl_block_between(const TlBlockMoment *a, const TlBlockMoment *b, d
       .translational_kJ = a->translational_kJ + t * (b->translational_kJ - a->translational_kJ),
       .rotational_kJ = a->rotational_kJ + t * (b->rotational_kJ - a->rotational_kJ),
       .moves = a->moves || b->moves};
+}
+
+TlGroundFilled tl_block_on_filled(const TlBlocks *blocks, const TlBlock *b) {
+  TlVec3 end = blocks->moment[b->first + b->count - 1].place_m;
+  return b->end == TL_BLOCK_LEFT ? TL_GROUND_MEASURED
+                                 : tl_terrain_filled(&blocks->terrain, end.x, end.y);
+}
+
+double tl_blocks_stopped_on_filled(const TlBlocks *blocks) {
+  double count = 0;
+  for (int64_t i = 0; i < blocks->count; i++)
+    if (blocks->block[i].end == TL_BLOCK_STOPPED)
+      count += tl_ground_filled_number(tl_block_on_filled(blocks, &blocks->block[i]));
+  return count;
 }
 
 double tl_block_jump(const TlBlocks *blocks, TlVec3 place_m) {

@@ -89,6 +89,10 @@ void tl_block_paths_free(TlBlockPaths *paths);
 
 /* The part t of the way from a to b, 0 to 1: place, speed and energies are linear. */
 TlBlockMoment tl_block_between(const TlBlockMoment *a, const TlBlockMoment *b, double t);
+/* Whether the ground under its last place was filled in (shape/terrain.h); of one that left: measured. */
+TlGroundFilled tl_block_on_filled(const TlBlocks *blocks, const TlBlock *block);
+/* How many stopped on filled ground; NaN: not known. */
+double tl_blocks_stopped_on_filled(const TlBlocks *blocks);
 /* Height of the mass centre above the ground, upright, not below 0; 0 off the raster. */
 double tl_block_jump(const TlBlocks *blocks, TlVec3 place_m);
 

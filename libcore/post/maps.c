@@ -315,6 +315,17 @@ static TlStatus write_deposit(const Maps *m, const TlMapOptions *out, double *ma
   return status == TL_OK ? write_map(m, out, "deposit_thickness_m", map) : status;
 }
 
+/* Cells without data that were filled; nothing where all were measured. Not known which: no raster. */
+static TlStatus write_filled(const Maps *m, const TlMapOptions *out, double *map) {
+  const TlTerrain *t = &m->blocks->terrain;
+  int64_t n = t->refined > 1 ? t->refined : 1;
+  if (!t->filled) return TL_OK;
+  for (int64_t j = 0; j < m->grid.ny; j++)
+    for (int64_t i = 0; i < m->grid.nx; i++)
+      map[j * m->grid.nx + i] = t->filled[j * n * t->nx + i * n] ? 1 : NAN;
+  return write_map(m, out, "filled_ground", map);
+}
+
 static TlStatus write_maps(const Maps *m, const TlMapOptions *out, double *map, double *scratch,
                            TlFigures *figures, double *stops) {
   int64_t cells = m->grid.nx * m->grid.ny;
@@ -325,6 +336,7 @@ static TlStatus write_maps(const Maps *m, const TlMapOptions *out, double *map, 
   for (int64_t i = 0; i < cells; i++) map[i] /= m->blocks->count > 0 ? (double)m->blocks->count : 1;
   TL_TRY(write_map(m, out, "reach_probability", map));
   TL_TRY(write_deposit(m, out, map, stops));
+  TL_TRY(write_filled(m, out, map));
   for (int k = 0; k < TL_CELL_VALUES; k++)
     TL_TRY(write_value(m, out, (TlCellValue)k, map, scratch));
   return out->release_per_year > 0 ? write_periods(m, out, map, scratch, figures) : TL_OK;
@@ -336,6 +348,8 @@ static TlStatus report(const Maps *m, double stopped, TlFigures *figures) {
     passed += i == 0 || m->entry[i].cell != m->entry[i - 1].cell;
   TL_TRY(tl_figures_add(figures, "map_blocks", (double)m->blocks->count, "", "post/maps.h"));
   TL_TRY(tl_figures_add(figures, "map_blocks_in_last_frame", stopped, "", "post/maps.h"));
+  TL_TRY(tl_figures_add(figures, "map_blocks_stopped_on_filled",
+                        tl_blocks_stopped_on_filled(m->blocks), "", "post/maps.h"));
   TL_TRY(tl_figures_add(figures, "map_cells_passed", passed, "", "post/maps.h"));
   int64_t frames_only = 0;
   for (int64_t i = 0; i < m->blocks->runs; i++) frames_only += !m->blocks->every_step[i];

@@ -47,11 +47,17 @@ static double mass_of(double density, const TlAvatar *a, double s) {
   return density * a->volume_m3 * s * s * s;
 }
 
-/* 1/2 sum of I_k (omega_k in the body frame)^2 */
-static double rotational(double density, const TlAvatar *a, const TlBodyRow *row) {
-  TlVec3 w = tl_mat_tvec(tl_quat_matrix(row->rotation), row->spin_rad_s);
-  TlVec3 i = a->inertia_m5;
-  return 0.5 * density * pow(row->scale, 5) * (i.x * w.x * w.x + i.y * w.y * w.y + i.z * w.z * w.z);
+/* Of the spin: 1/2 sum of I_k (omega_k in the body frame)^2. */
+TlStatus tl_measure_kinetic(const TlScene *scene, const TlBodyRow *row, double *translational_J,
+                            double *rotational_J) {
+  const TlAvatar *a;
+  double density;
+  TL_TRY(avatar_of(scene, row, &a, &density));
+  TlVec3 w = tl_mat_tvec(tl_quat_matrix(row->rotation), row->spin_rad_s), i = a->inertia_m5;
+  *translational_J = 0.5 * mass_of(density, a, row->scale) * tl_norm2(row->velocity_m_s);
+  *rotational_J =
+      0.5 * density * pow(row->scale, 5) * (i.x * w.x * w.x + i.y * w.y * w.y + i.z * w.z * w.z);
+  return TL_OK;
 }
 
 /* Of a grain that was taken out of the run: those that were not are in the frame. */
@@ -135,10 +141,12 @@ static TlStatus energies(const TlScene *scene, const TlFrame *first, const TlFra
     const TlBodyRow *row = &frame->rows[i], *start = row_of(first, row->id);
     const TlAvatar *a;
     double density;
+    double translational, rotational;
     TL_TRY(avatar_of(scene, row, &a, &density));
+    TL_TRY(tl_measure_kinetic(scene, row, &translational, &rotational));
     double m = mass_of(density, a, row->scale);
-    out->translational_J += 0.5 * m * tl_norm2(row->velocity_m_s);
-    out->rotational_J += rotational(density, a, row);
+    out->translational_J += translational;
+    out->rotational_J += rotational;
     if (start) out->potential_J -= m * tl_dot(g, tl_sub(row->position_m, start->position_m));
     out->contacts_per_grain += row->contacts;
     out->without_contact += row->contacts == 0;

@@ -117,6 +117,9 @@ TlStatus tl_measure_write(const TlMeasure *measure, const char *folder, bool ove
 TlStatus tl_measure_frame(const TlScene *scene, const TlFrame *first, const TlFrame *frame,
                           const TlDepartures *departures, TlVec3 up, TlVec3 e, TlFrameMeasure *out);
 TlStatus tl_measure_motion(const TlScene *scene, const TlFrame *frame, TlFrameMotion *motion);
+/* Kinetic energy of one row: of its centre, and of its spin about it. */
+TlStatus tl_measure_kinetic(const TlScene *scene, const TlBodyRow *row, double *translational_J,
+                            double *rotational_J);
 /* place: of each of the scene's parts of walls (tl_scene_place). */
 TlStatus tl_measure_grain(const TlScene *scene, const TlPlacement *place, const TlBodyRow *row,
                           TlGrainMeasure *out);

@@ -108,10 +108,11 @@ static TlStatus draw_borders(const TlVolume *before, const TlVolume *after, TlIm
 
 /* ---- the sheet ---- */
 
-static void blit(const TlImage *panel, TlImage *sheet, int x, int y) {
-  for (int row = 0; row < panel->height; row++)
-    memcpy(sheet->rgb + 3 * ((int64_t)(y + row) * sheet->width + x),
-           panel->rgb + 3 * (int64_t)row * panel->width, 3 * (size_t)panel->width);
+static void blit(const TlImage *panel, int zoom, TlImage *sheet, int x, int y) {
+  for (int row = 0; row < zoom * panel->height; row++)
+    for (int column = 0; column < zoom * panel->width; column++)
+      memcpy(sheet->rgb + 3 * ((int64_t)(y + row) * sheet->width + x + column),
+             panel->rgb + 3 * ((int64_t)(row / zoom) * panel->width + column / zoom), 3);
 }
 
 static TlStatus draw_plane(const TlVolume *before, const TlVolume *after, int column,
@@ -125,22 +126,22 @@ static TlStatus draw_plane(const TlVolume *before, const TlVolume *after, int co
   return tl_slice_draw(after, &style, panel);
 }
 
-static TlStatus draw_sheet(const Cuts *before, const Cuts *after, TlImage *sheet) {
+static TlStatus draw_sheet(const Cuts *before, const Cuts *after, int wanted, TlImage *sheet) {
   static const char *const title[] = {"before", "after", "changed"};
   int widest = 0, y = HEAD, height = HEAD;
-  for (int p = 0; p < PLANES; p++) {
-    widest = (int)fmax(widest, (double)before->plane[p].nx);
-    height += (int)before->plane[p].ny + GAP;
-  }
+  for (int p = 0; p < PLANES; p++) widest = (int)fmax(widest, (double)before->plane[p].nx);
+  int zoom = wanted > widest ? (int)lround((double)wanted / widest) : 1;
+  widest *= zoom;
+  for (int p = 0; p < PLANES; p++) height += zoom * (int)before->plane[p].ny + GAP;
   TL_TRY(tl_image_new(sheet, 3 * (widest + GAP) + HEAD, height));
   memset(sheet->rgb, 255, 3 * (size_t)sheet->width * (size_t)sheet->height);
-  for (int p = 0; p < PLANES; y += (int)before->plane[p++].ny + GAP) {
+  for (int p = 0; p < PLANES; y += zoom * (int)before->plane[p++].ny + GAP) {
     tl_ink_text(sheet, 3, y, 9, plane_name[p], text_ink);
     for (int column = 0; column < 3; column++) {
       TlImage panel = {0};
       TL_TRY(draw_plane(&before->plane[p], &after->plane[p], column, &panel));
       int x = HEAD + column * (widest + GAP);
-      blit(&panel, sheet, x, y);
+      blit(&panel, zoom, sheet, x, y);
       if (p == 0) tl_ink_text(sheet, x, 7, 11, title[column], text_ink);
       tl_image_free(&panel);
     }
@@ -156,7 +157,8 @@ static TlStatus thin_all(Cuts *c) {
   return TL_OK;
 }
 
-TlStatus tl_preview_draw(const TlLayers *before, const TlLayers *after, TlImage *image) {
+TlStatus tl_preview_draw(const TlLayers *before, const TlLayers *after, int wanted,
+                         TlImage *image) {
   const TlVolume *a = &before->head, *b = &after->head;
   Cuts one, two;
   if (a->nx != b->nx || a->ny != b->ny || a->nz != b->nz)
@@ -167,7 +169,7 @@ TlStatus tl_preview_draw(const TlLayers *before, const TlLayers *after, TlImage 
   if (status == TL_OK) {
     status = thin_all(&one);
     if (status == TL_OK) status = thin_all(&two);
-    if (status == TL_OK) status = draw_sheet(&one, &two, image);
+    if (status == TL_OK) status = draw_sheet(&one, &two, wanted, image);
     free_cuts(&two);
   }
   free_cuts(&one);

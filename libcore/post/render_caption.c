@@ -41,14 +41,21 @@ static void fitted_text(TlImage *image, double x, double y, double size, const c
   tl_ink_text(image, x, y, size, copy, ink);
 }
 
-/* What of the frame is drawn: "475 grains, 3 gone, 2 never started, grains x 45.75, section, 38% of the mass moves,
+/* What of the frame is drawn: "475 grains, 3 gone, 2 never started, 7 over filled ground, 1 unresolved, grains x 45.75, section, 38% of the mass moves,
  * mean 3.0 m/s", or ", at rest (mean 0.002 m/s)". Grains that are just let go stand still, but not
  * because they came to rest. */
 static void describe(const TlScene *scene, const TlFrame *frame, const TlRenderOptions *o,
                      char line[256]) {
-  int64_t grains = 0, gone = 0;
+  int64_t grains = 0, gone = 0, filled = 0, unresolved = 0;
   TlFrameMotion motion;
-  for (int64_t i = 0; i < frame->count; i++) grains += !(frame->rows[i].flags & TL_ROW_NO_GRAIN);
+  for (int64_t i = 0; i < frame->count; i++) {
+    const TlBodyRow *row = &frame->rows[i];
+    if (row->flags & TL_ROW_NO_GRAIN) continue;
+    grains++;
+    unresolved += (row->flags & (TL_ROW_UNRESOLVED | TL_ROW_EMBEDDED)) != 0;
+    filled += scene->has_terrain && tl_terrain_filled(&scene->terrain, row->position_m.x,
+                                                      row->position_m.y) == TL_GROUND_FILLED;
+  }
   int64_t left = o->departures ? tl_departures_until(o->departures, frame->step) : 0;
   for (int64_t i = 0; i < left; i++) gone += o->departures->row[i].removed;
   int used = snprintf(line, 256, "%lld grains", (long long)grains);
@@ -56,6 +63,11 @@ static void describe(const TlScene *scene, const TlFrame *frame, const TlRenderO
   if (o->not_started > 0)
     used += snprintf(line + used, 256 - (size_t)used, ", %lld never started",
                      (long long)o->not_started);
+  if (filled > 0)
+    used +=
+        snprintf(line + used, 256 - (size_t)used, ", %lld over filled ground", (long long)filled);
+  if (unresolved > 0)
+    used += snprintf(line + used, 256 - (size_t)used, ", %lld unresolved", (long long)unresolved);
   if (o->blocks &&
       (scene->density_kg_m3 < TL_ROCK_LEAST_KG_M3 || scene->density_kg_m3 > TL_ROCK_MOST_KG_M3))
     used += snprintf(line + used, 256 - (size_t)used, ", %.4g kg/m3", scene->density_kg_m3);

@@ -6,6 +6,7 @@
 #include "post/report_page.h"
 #include "post/report_run.h"
 #include "post/report_scan.h"
+#include "post/single_blocks.h"
 #include "post/study_label.h"
 
 #include <math.h>
@@ -168,7 +169,9 @@ static TlStatus put_top(Work *w, const char *title, TlHtml *to, TlReportSize *si
   const TlReportRun *run = w->run;
   TlHtml line = {0};
   tl_html(&line, "%s",
-          run->triaxial  ? w->count > 1 ? "Triaxial tests" : "Triaxial test"
+          run->triaxial ? w->count > 1 ? "Triaxial tests" : "Triaxial test"
+          : tl_scene_single_blocks(&run->scene)
+              ? w->count > 1 ? "Ensembles of single blocks" : "Ensemble of single blocks"
           : w->count > 1 ? "Runs of moving grains"
                          : "Run of moving grains");
   tl_html(&line, ": ");

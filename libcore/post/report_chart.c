@@ -62,7 +62,7 @@ static bool plane_of(const TlChart *c, const TlCurve *curve, int curves, Plane *
 static int power_of(double low, double high) {
   double most = fmax(fabs(low), fabs(high));
   int power = most > 0 ? (int)floor(log10(most)) : 0;
-  return power >= 5 || power <= -4 ? power / 3 * 3 - (power < 0 && power % 3 ? 3 : 0) : 0;
+  return power >= 5 || power <= -3 ? power / 3 * 3 - (power < 0 && power % 3 ? 3 : 0) : 0;
 }
 
 static void tick(TlHtml *to, double x, double y, const char *anchor, double value, int power) {

@@ -223,6 +223,31 @@ static void begin(const Map *m, const char *title) {
   tl_html(m->to, "</text>");
 }
 
+/* Patches of the ground that hang on a filled sample, rows of them as one rectangle; false: none in
+ * the picture. */
+static bool put_filled(const Map *m) {
+  const TlTerrain *t = &m->scene->terrain;
+  bool any = false;
+  for (int64_t j = 0; t->filled && j < t->ny - 1; j++)
+    for (int64_t i = 0; i < t->nx - 1; i++) {
+      int64_t first = i;
+      double y = t->y0_m + t->cell_m * ((double)j + 0.5);
+      while (i < t->nx - 1 &&
+             tl_terrain_filled(t, t->x0_m + t->cell_m * ((double)i + 0.5), y) == TL_GROUND_FILLED)
+        i++;
+      double left = fmax(m->r.x0, t->x0_m + t->cell_m * (double)first),
+             right = fmin(m->r.x1, t->x0_m + t->cell_m * (double)i),
+             foot = fmax(m->r.y0, y - 0.5 * t->cell_m), top = fmin(m->r.y1, y + 0.5 * t->cell_m);
+      if (i == first || right <= left || top <= foot) continue;
+      if (!any) tl_html(m->to, "<path class=\"filled\" d=\"");
+      any = true;
+      tl_html(m->to, "M%.1f %.1fH%.1fV%.1fH%.1f", px(m, left), py(m, top), px(m, right),
+              py(m, foot), px(m, left));
+    }
+  if (any) tl_html(m->to, "\"/>");
+  return any;
+}
+
 /* ---- paths ---- */
 
 static TlVec3 last_place(const TlReportMotion *m, int64_t b) {
@@ -256,6 +281,16 @@ static int64_t put_paths(const Map *map, const TlReportMotion *m) {
   return every;
 }
 
+double tl_report_on_filled(const TlScene *scene, const TlReportMotion *m, const bool *moving) {
+  double count = 0;
+  for (int64_t b = 0; b < m->bodies; b++) {
+    TlVec3 x = last_place(m, b);
+    if (tl_report_motion_grain(m, b) && !moving[b] && !tl_report_motion_gone(m, b))
+      count += tl_ground_filled_number(tl_terrain_filled(&scene->terrain, x.x, x.y));
+  }
+  return count;
+}
+
 typedef struct Places {
   int64_t stopped, moving, gone;
 } Places;
@@ -274,8 +309,7 @@ static Places put_places(const Map *map, const TlReportMotion *m, const bool *mo
     if (!tl_report_motion_grain(m, b)) continue;
     TlVec3 x = last_place(m, b);
     double u = px(map, x.x), v = py(map, x.y);
-    bool out =
-        !m->there[tl_report_motion_at(m, b, m->frames - 1)] || (m->flags[b] & TL_ROW_OUTSIDE);
+    bool out = tl_report_motion_gone(m, b);
     p.gone += out;
     p.moving += !out && moving[b];
     p.stopped += !out && !moving[b];
@@ -376,11 +410,12 @@ TlStatus tl_report_maps(TlHtml *to, const TlScene *scene, const TlReportMotion *
   const TlTerrain *t = &scene->terrain;
   Map m = {.to = to, .scene = scene, .r = tl_map_region(scene, motion), .id = id};
   double wide = m.r.x1 - m.r.x0, tall = m.r.y1 - m.r.y0, contour = contour_of(t);
-  m.pixel_m = fmax(wide / 900, tall / 900);
+  m.pixel_m = fmax(wide / 900, tall / 720);
   m.width = (int)fmax(16, wide / m.pixel_m);
   m.height = (int)fmax(16, tall / m.pixel_m);
   begin(&m, "Map: paths of the grains, and where they came to lie");
   TL_TRY(put_relief(&m, contour));
+  bool filled = put_filled(&m);
   int64_t every = put_paths(&m, motion);
   Places p = put_places(&m, motion, moving);
   put_frame(&m);
@@ -394,6 +429,11 @@ TlStatus tl_report_maps(TlHtml *to, const TlScene *scene, const TlReportMotion *
           "yellow: still moving (%lld), <span class=\"gonemark\">✕</span> left the terrain or "
           "was taken out, where it left (%lld). ",
           (long long)p.moving, (long long)p.gone);
+  if (filled)
+    tl_html(to,
+            "<svg width=\"14\" height=\"12\"><rect class=\"filled\" width=\"14\" "
+            "height=\"12\"/></svg> ground without data that was filled in (%.0f at rest on it). ",
+            tl_report_on_filled(scene, motion, moving));
   tl_html(to,
           "Lines join the grains' centres from frame to frame%s, straight; what lies between "
           "two frames is not known. Contour lines every %s, light from the north-west. ",

@@ -25,6 +25,10 @@ TlStatus tl_map_grid(const TlScene *scene, const TlReportMotion *motion, double 
                      TlMapGrid *grid);
 void tl_map_grid_free(TlMapGrid *grid);
 
+/* Grains at rest in the last frame whose ground was filled in (shape/terrain.h); NaN: not known which
+ * was. moving: [bodies]. */
+double tl_report_on_filled(const TlScene *scene, const TlReportMotion *motion, const bool *moving);
+
 /* The part of the terrain that is worth showing: about the paths; the whole where that is most of
  * it. Local frame. */
 typedef struct TlMapRegion {

@@ -1,6 +1,7 @@
 #include "post/report_motion.h"
 
 #include "base/mem.h"
+#include "post/measure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ void tl_report_motion_free(TlReportMotion *m) {
   tl_free(m->place_m);
   tl_free(m->turn);
   tl_free(m->speed_m_s);
+  tl_free(m->energy_J);
   tl_free(m->force_N);
   *m = (TlReportMotion){0};
 }
@@ -102,6 +104,7 @@ static TlStatus new_motion(const Members *all, TlReportMotion *m) {
   TL_TRY(TL_NEW(m->place_m, both));
   TL_TRY(TL_NEW(m->turn, both));
   TL_TRY(TL_NEW(m->speed_m_s, both));
+  TL_TRY(TL_NEW(m->energy_J, n));
   Member **order;
   TL_TRY(TL_NEW(order, n));
   for (size_t i = 0; i < n; i++) order[i] = &all->item[i];
@@ -135,7 +138,8 @@ static TlStatus take_forces(const char *run, const Members *all, int64_t f, TlRe
   return status;
 }
 
-static void take_rows(const TlFrame *frame, const Members *all, int64_t f, TlReportMotion *m) {
+static TlStatus take_rows(const TlScene *scene, const TlFrame *frame, const Members *all, int64_t f,
+                          TlReportMotion *m) {
   m->time_s[f] = frame->time_s;
   for (int64_t i = 0; i < frame->count; i++) {
     const TlBodyRow *row = &frame->rows[i];
@@ -148,7 +152,11 @@ static void take_rows(const TlFrame *frame, const Members *all, int64_t f, TlRep
     m->speed_m_s[at] = tl_norm(row->velocity_m_s);
     if (!(row->flags & TL_ROW_NO_GRAIN))
       m->largest_speed_m_s = fmax(m->largest_speed_m_s, m->speed_m_s[at]);
+    double translational, rotational;
+    TL_TRY(tl_measure_kinetic(scene, row, &translational, &rotational));
+    m->energy_J[body] = fmax(m->energy_J[body], translational + rotational);
   }
+  return TL_OK;
 }
 
 /* A body that is not there stays where it was, or where it will come in. */
@@ -194,7 +202,7 @@ static TlStatus read_frames(const char *run, const TlScene *scene, const bool *r
       if (pass == 0)
         status = add_members(scene, round, &frame, all);
       else
-        take_rows(&frame, all, f, m);
+        status = take_rows(scene, &frame, all, f, m);
       tl_frame_free(&frame);
       if (status == TL_OK && pass == 1) status = take_forces(run, all, f, m);
       TL_TRY(tl_context(status, "%s", run));

@@ -32,6 +32,7 @@ typedef struct TlReportMotion {
   int32_t *flags;    /* [bodies] of the last frame in which it is */
   int32_t *material; /* [bodies] */
   double *scale;     /* [bodies] */
+  double *energy_J;  /* [bodies] largest kinetic energy in a frame, of translation and rotation */
   /* [bodies * frames] */
   bool *there;
   TlVec3 *place_m;
@@ -50,6 +51,11 @@ static inline int64_t tl_report_motion_at(const TlReportMotion *m, int64_t body,
 }
 static inline bool tl_report_motion_grain(const TlReportMotion *m, int64_t body) {
   return !(m->flags[body] & TL_ROW_NO_GRAIN);
+}
+/* Not in the last frame any more, or there marked as outside. */
+static inline bool tl_report_motion_gone(const TlReportMotion *m, int64_t body) {
+  return !m->there[tl_report_motion_at(m, body, m->frames - 1)] ||
+         (m->flags[body] & TL_ROW_OUTSIDE);
 }
 
 /* What places are rounded to: a 128th of the median grain's radius. */

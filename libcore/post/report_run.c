@@ -100,8 +100,7 @@ static TlStatus take_steps(TlReportRun *run) {
   for (int64_t i = 0; status == TL_OK && i < count; i++) {
     int64_t b = body_of(&run->motion, blocks.block[cell[i].block].id);
     if (b < 0) continue;
-    double speed = cell[i].value[TL_CELL_SPEED],
-           energy = 1000 * cell[i].value[TL_CELL_TRANSLATIONAL];
+    double speed = cell[i].value[TL_CELL_SPEED], energy = 1000 * cell[i].value[TL_CELL_ENERGY];
     run->step_speed_m_s[b] = fmax(run->step_speed_m_s[b], speed);
     run->step_energy_J[b] = fmax(run->step_energy_J[b], energy);
   }
@@ -156,6 +155,25 @@ void tl_report_run_close(TlReportRun *run) {
   *run = (TlReportRun){0};
 }
 
+/* ---- energies ---- */
+
+/* J, or kJ where the largest of the values has reached 1 kJ, as blocks have it. Other units stay. */
+typedef struct Unit {
+  const char *name;
+  double factor;
+} Unit;
+static Unit unit_for(const char *unit, double most) {
+  return strcmp(unit, "J") == 0 && most >= 1000 ? (Unit){"kJ", 1e-3} : (Unit){unit, 1};
+}
+
+/* "energy [kJ]" */
+static void name_axis(char text[80], const char *what, const char *unit) {
+  if (unit[0])
+    snprintf(text, 80, "%s [%s]", what, unit);
+  else
+    snprintf(text, 80, "%s", what);
+}
+
 /* ---- figures ---- */
 
 typedef struct Figure {
@@ -193,11 +211,25 @@ static double reach_angle(const TlReportRun *r) {
   return last_of(r)->reach_angle_deg;
 }
 static double top_speed(const TlReportRun *r) {
-  return r->motion.largest_speed_m_s;
+  double most = r->motion.largest_speed_m_s;
+  for (int64_t b = 0; r->step_speed_m_s && b < r->motion.bodies; b++)
+    most = fmax(most, r->step_speed_m_s[b]);
+  return most;
 }
-static double peak_energy(const TlReportRun *r) {
+/* Of one grain, and of its translation and rotation. */
+static double grain_energy(const TlReportRun *r, int64_t b) {
+  return fmax(r->motion.energy_J[b], r->step_energy_J ? r->step_energy_J[b] : 0);
+}
+static double top_energy(const TlReportRun *r) {
   double most = 0;
-  for (int64_t i = 0; i < r->measure.frame_count; i++)
+  for (int64_t b = 0; b < r->motion.bodies; b++)
+    if (tl_report_motion_grain(&r->motion, b)) most = fmax(most, grain_energy(r, b));
+  return most;
+}
+/* Of all together; blocks of an ensemble are never under way at one time. */
+static double peak_energy(const TlReportRun *r) {
+  double most = tl_scene_single_blocks(&r->scene) ? NAN : 0;
+  for (int64_t i = 0; isfinite(most) && i < r->measure.frame_count; i++)
     most = fmax(most, r->measure.frame[i].translational_J + r->measure.frame[i].rotational_J);
   return most;
 }
@@ -240,9 +272,12 @@ static const Figure of_runs[] = {
     {"reach angle (Fahrböschung)", "deg",
      "slope of the line from the highest grain at the start to the front grain", reach_angle, NULL,
      0},
-    {"largest speed seen", "m/s", "of a grain's centre, in the frames", top_speed, NULL, 0},
-    {"largest kinetic energy seen", "J", "of all grains together, translation and rotation",
-     peak_energy, NULL, 0},
+    {"largest speed", "m/s",
+     "of a grain's centre, over all steps (without cells.csv: in the frames)", top_speed, NULL, 0},
+    {"largest kinetic energy of a grain", "J", "of its translation and rotation, likewise",
+     top_energy, NULL, 0},
+    {"largest kinetic energy of all grains", "J",
+     "together, of translation and rotation, in the frames", peak_energy, NULL, 0},
     {"deposit area", "m2", "cells of the measuring grid that hold a grain's surface", deposit_area,
      NULL, 0},
     {"largest deposit thickness", "m", "highest node over the ground", deposit_thickness, NULL, 0},
@@ -296,26 +331,28 @@ static const Figure of_tests[] = {
      0},
 };
 
+static double value_of(const Figure *f, const TlReportRun *run) {
+  return f->value ? f->value(run) : f->factor * tl_figures_get(&run->figures, f->figure);
+}
+
 static void put_rows(TlHtml *to, const Figure *f, size_t figures, const TlReportRun *run,
                      int64_t count) {
   for (size_t k = 0; k < figures; k++) {
-    bool any = false;
+    double most = NAN;
     for (int64_t i = 0; i < count; i++)
-      any = any || isfinite(f[k].value ? f[k].value(&run[i])
-                                       : tl_figures_get(&run[i].figures, f[k].figure));
-    if (!any) continue;
+      if (isfinite(value_of(&f[k], &run[i]))) most = fmax(most, fabs(value_of(&f[k], &run[i])));
+    if (isnan(most)) continue;
+    Unit unit = unit_for(f[k].unit, most);
     tl_html(to, "<tr><th scope=\"row\">");
     tl_html_text(to, f[k].name);
     tl_html(to, "</th>");
     for (int64_t i = 0; i < count; i++) {
       char text[40];
-      double x = f[k].value ? f[k].value(&run[i])
-                            : f[k].factor * tl_figures_get(&run[i].figures, f[k].figure);
-      tl_html_value(text, x);
+      tl_html_value(text, unit.factor * value_of(&f[k], &run[i]));
       tl_html(to, "<td class=\"n\">%s</td>", text);
     }
     tl_html(to, "<td>");
-    tl_html_text(to, f[k].unit);
+    tl_html_text(to, unit.name);
     tl_html(to, "</td><td class=\"small\">");
     tl_html_text(to, f[k].meaning);
     tl_html(to, "</td></tr>\n");
@@ -366,30 +403,32 @@ void tl_report_run_figures(TlHtml *to, const TlReportRun *run, int64_t count) {
 /* ---- plots over time ---- */
 
 typedef struct TimePlot {
-  const char *column, *title, *y_label, *note;
+  const char *column, *title, *y_label, *unit, *note;
   double factor;
-  bool change; /* since the first row */
+  bool change;   /* since the first row */
+  bool together; /* of all bodies at one time, which blocks of an ensemble do not have */
 } TimePlot;
 
 static const TimePlot time_plots[] = {
-    {"kinetic_energy_J", "Kinetic energy", "kinetic energy [J]",
-     "Of all bodies, translation and rotation.", 1, false},
-    {"potential_energy_J", "Change of potential energy", "change [J]",
-     "Since the start; grains that are taken out take theirs along.", 1, true},
-    {"surface_speed_max_m_s", "Fastest grain", "speed [m/s]",
+    {"kinetic_energy_J", "Kinetic energy", "kinetic energy", "J",
+     "Of all bodies, translation and rotation.", 1, false, true},
+    {"potential_energy_J", "Change of potential energy", "change", "J",
+     "Since the start; grains that are taken out take theirs along.", 1, true, true},
+    {"surface_speed_max_m_s", "Fastest grain", "speed", "m/s",
      "Largest speed of a grain's surface: speed of its centre and spin times radius.", 1, false},
-    {"front_m", "Front", "distance [m]",
+    {"front_m", "Front", "distance", "m",
      "Farthest grain centre horizontally from the mass centre at the start.", 1, false},
-    {"contacts", "Contacts", "contact points", "Contact points that carried an impulse.", 1, false},
-    {"overlap_share", "Deepest overlap of two grains", "overlap [% of the radius]",
+    {"contacts", "Contacts", "contact points", "", "Contact points that carried an impulse.", 1,
+     false},
+    {"overlap_share", "Deepest overlap of two grains", "overlap", "% of the radius",
      "Of the smaller grain's radius. Overlap is an error of the method; 1% is usual.", 100, false},
-    {"boundary_overlap_share", "Deepest overlap with ground or walls", "overlap [% of the radius]",
+    {"boundary_overlap_share", "Deepest overlap with ground or walls", "overlap", "% of the radius",
      "Of the grain's radius.", 100, false},
-    {"outside", "Grains that left", "grains", "Left the terrain so far.", 1, false},
-    {"embedded", "Grains that cannot be got out of others", "grains", "So far.", 1, false},
-    {"unresolved", "Unresolved collisions", "grains",
+    {"outside", "Grains that left", "grains", "", "Left the terrain so far.", 1, false},
+    {"embedded", "Grains that cannot be got out of others", "grains", "", "So far.", 1, false},
+    {"unresolved", "Unresolved collisions", "grains", "",
      "Grains to whose collisions the solver found no end, so far.", 1, false},
-    {"energy_balance_error_J", "Energy missing from the balance", "energy [J]",
+    {"energy_balance_error_J", "Energy missing from the balance", "energy", "J",
      "Work less all energies and losses, so far; 0 in a perfect calculation.", 1, false},
 };
 
@@ -418,6 +457,7 @@ static TlStatus put_time_plot(TlHtml *to, const TlReportRun *run, int64_t count,
   double **x, **y;
   TlCurve *curve;
   int curves = 0;
+  double most = 0;
   TL_TRY(TL_NEW(x, (size_t)count));
   TL_TRY(TL_NEW(y, (size_t)count));
   TL_TRY(TL_NEW(curve, (size_t)count));
@@ -431,10 +471,16 @@ static TlStatus put_time_plot(TlHtml *to, const TlReportRun *run, int64_t count,
                                 .count = run[i].history.rows,
                                 .x = x[i],
                                 .y = y[i]};
+    for (int64_t k = 0; k < run[i].history.rows; k++) most = fmax(most, fabs(y[i][k]));
   }
+  Unit unit = unit_for(plot->unit, most);
+  for (int64_t i = 0; i < count; i++)
+    for (int64_t k = 0; y[i] && k < run[i].history.rows; k++) y[i][k] *= unit.factor;
+  char label[80];
+  name_axis(label, plot->y_label, unit.name);
   TlChart chart = {.title = plot->title,
                    .x_label = "time [s]",
-                   .y_label = plot->y_label,
+                   .y_label = label,
                    .note = plot->note,
                    .from_zero = true,
                    .run = count == 1 ? 0 : -1,
@@ -546,7 +592,8 @@ TlStatus tl_report_run_plots(TlHtml *to, const TlReportRun *run, int64_t count,
       status = put_test_plot(to, run, count, measured, &test_plots[k]);
   else
     for (size_t k = 0; k < sizeof time_plots / sizeof *time_plots && status == TL_OK; k++)
-      status = put_time_plot(to, run, count, &time_plots[k]);
+      if (!time_plots[k].together || !tl_scene_single_blocks(&run->scene))
+        status = put_time_plot(to, run, count, &time_plots[k]);
   tl_html(to, "</div>\n");
   return status;
 }
@@ -558,13 +605,13 @@ enum { OF_RUNOUT, OF_SPEED, OF_ENERGY, OF_ANGLE, QUANTITIES };
 static const struct {
   const char *title, *unit, *x_label, *what;
 } quantity[QUANTITIES] = {
-    {"Distance travelled", "m", "distance [m]",
+    {"Distance travelled", "m", "distance",
      "horizontal, from a grain's place in its first frame to that in its last"},
-    {"Largest speed", "m/s", "speed [m/s]",
+    {"Largest speed", "m/s", "speed",
      "of a grain's centre, over all steps (without cells.csv: in all frames)"},
-    {"Largest kinetic energy", "J", "energy [J]",
-     "of a grain's translation, likewise (rotation is not in it)"},
-    {"Reach angle", "deg", "angle [deg]",
+    {"Largest kinetic energy", "J", "energy",
+     "of a grain's translation and rotation together, likewise"},
+    {"Reach angle", "deg", "angle",
      "arctangent of a grain's own drop over its own horizontal distance"},
 };
 
@@ -579,21 +626,14 @@ static TlStatus take_quantities(const TlReportRun *run, double *value[QUANTITIES
     const TlAvatar *a = &run->scene.avatars[m->shape[b]];
     TlVec3 way = tl_sub(m->place_m[tl_report_motion_at(m, b, m->frames - 1)],
                         m->place_m[tl_report_motion_at(m, b, 0)]);
-    const TlBodyRow row = {.id = m->id[b], .material = m->material[b]};
-    double density;
-    TL_TRY(tl_scene_density(&run->scene, &row, &density));
-    double far = hypot(way.x, way.y), speed = 0,
-           mass_kg = density * a->volume_m3 * pow(m->scale[b], 3);
+    double far = hypot(way.x, way.y), speed = 0;
     for (int64_t f = 0; f < m->frames; f++)
       if (m->there[tl_report_motion_at(m, b, f)])
         speed = fmax(speed, m->speed_m_s[tl_report_motion_at(m, b, f)]);
     value[OF_RUNOUT][*n] = far;
     value[OF_SPEED][*n] = speed;
-    value[OF_ENERGY][*n] = 0.5 * mass_kg * speed * speed;
-    if (run->step_speed_m_s) {
-      value[OF_SPEED][*n] = fmax(speed, run->step_speed_m_s[b]);
-      value[OF_ENERGY][*n] = fmax(value[OF_ENERGY][*n], run->step_energy_J[b]);
-    }
+    value[OF_ENERGY][*n] = grain_energy(run, b);
+    if (run->step_speed_m_s) value[OF_SPEED][*n] = fmax(speed, run->step_speed_m_s[b]);
     value[OF_ANGLE][*n] =
         far > m->scale[b] * tl_avatar_diameter_m(a) ? atan2(-way.z, far) * TL_DEG : NAN;
     ++*n;
@@ -652,7 +692,7 @@ static void put_spread(TlHtml *to, const double *value, int64_t n) {
 }
 
 static TlStatus put_shares(TlHtml *to, const TlReportRun *run, int64_t count, int q,
-                           double *const *value, const int64_t *n) {
+                           const char *unit, double *const *value, const int64_t *n) {
   TlCurve *curve;
   double **part;
   TL_TRY(TL_NEW(curve, (size_t)count));
@@ -668,8 +708,10 @@ static TlStatus put_shares(TlHtml *to, const TlReportRun *run, int64_t count, in
                          .x = value[i],
                          .y = part[i]};
   }
+  char label[80];
+  name_axis(label, quantity[q].x_label, unit);
   TlChart chart = {.title = quantity[q].title,
-                   .x_label = quantity[q].x_label,
+                   .x_label = label,
                    .y_label = "grains with less [%]",
                    .note = NULL,
                    .y_low = 0,
@@ -701,14 +743,21 @@ static TlStatus put_quantities(TlHtml *to, const TlReportRun *run, int64_t count
   TlHtml charts = {0};
   TlStatus status = TL_OK;
   for (int q = 0; q < QUANTITIES && status == TL_OK; q++) {
+    double most = 0;
     for (int64_t i = 0; i < count; i++) {
-      char text[40];
       int64_t all = run[i].motion.bodies, grains_there = 0;
       for (int64_t b = 0; b < all; b++) grains_there += tl_report_motion_grain(&run[i].motion, b);
-      double *v = one[i] = value[i][q];
-      n[i] = in_order(v, grains_there);
+      one[i] = value[i][q];
+      n[i] = in_order(one[i], grains_there);
+      if (n[i] > 0) most = fmax(most, one[i][n[i] - 1]);
+    }
+    Unit unit = unit_for(quantity[q].unit, most);
+    for (int64_t i = 0; i < count; i++) {
+      char text[40];
+      double *v = one[i];
+      for (int64_t k = 0; k < n[i]; k++) v[k] *= unit.factor;
       tl_html(to, "<tr><td>%s<br><span class=\"small\">%s</span></td><td>%s</td>",
-              quantity[q].title, quantity[q].what, quantity[q].unit);
+              quantity[q].title, quantity[q].what, unit.name);
       if (count > 1) {
         tl_html(to, "<td>");
         tl_html_text(to, run[i].label);
@@ -718,7 +767,7 @@ static TlStatus put_quantities(TlHtml *to, const TlReportRun *run, int64_t count
       for (int k = 0; k < 4; k++) put_quantile(to, v, n[i], share[k]);
       tl_html(to, "<td class=\"n\">%s</td></tr>\n", brief(text, n[i] > 0 ? v[n[i] - 1] : NAN));
     }
-    status = put_shares(&charts, run, count, q, one, n);
+    status = put_shares(&charts, run, count, q, unit.name, one, n);
   }
   tl_html(to, "</tbody></table></div>\n<div class=\"charts\">\n");
   tl_html_add(to, &charts);
@@ -737,12 +786,16 @@ TlStatus tl_report_run_quantiles(TlHtml *to, const TlReportRun *run, int64_t cou
     int64_t n;
     status = take_quantities(&run[i], value[i], &n);
   }
-  tl_html(to, "<p>A quantile is what so many of a hundred grains stay below. The small figures "
-              "below it bound it: were the grains drawn anew from what made them, it would lie "
-              "between them 95 times of 100 (by ranks, for any distribution; \"under\" and "
-              "\"over\" where there are too few grains to bound it). The mean's ± is its standard "
-              "error. Grains of one avalanche push each other and are not independent, so the true "
-              "uncertainty is larger.</p>\n");
+  tl_html(to,
+          "<p>A quantile is what so many of a hundred grains stay below. The small figures "
+          "below it bound it: were the grains drawn anew from what made them, it would lie "
+          "between them 95 times of 100 (by ranks, for any distribution; \"under\" and "
+          "\"over\" where there are too few grains to bound it). The mean's ± is its standard "
+          "error. %s</p>\n",
+          tl_scene_single_blocks(&run->scene)
+              ? "Each block ran alone, so they are independent."
+              : "Grains of one avalanche push each other and are not independent, so the true "
+                "uncertainty is larger.");
   if (status == TL_OK) status = put_quantities(to, run, count, value);
   for (int64_t i = 0; i < count; i++)
     for (int q = 0; q < QUANTITIES; q++) tl_free(value[i][q]);

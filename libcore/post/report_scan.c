@@ -20,7 +20,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { STAGES_MAX = 8, BINS = 128, WIDEST = 1250 };
+enum { STAGES_MAX = 8, BINS = 128, WIDEST = 1250, PANEL = 250 };
 static const double fov_deg = 32;
 
 typedef struct Scan {
@@ -131,7 +131,11 @@ static TlStatus add_raw(Scan *s) {
     const TlYamlNode *path = inputs && inputs->kind == TL_YAML_LIST && inputs->count == 1
                                  ? tl_yaml_find(&inputs->children[0], "path")
                                  : NULL;
-    if (path && path->text) status = add_stack(s, tl_strdup(path->text));
+    if (!path || !path->text) continue;
+    status = add_stack(s, tl_strdup(path->text));
+    const char *name = strrchr(path->text, '/');
+    if (status == TL_OK && s->stacks == 0) /* a path from another folder than this program's */
+      status = add_stack(s, tl_path_join(s->folder, name ? name + 1 : path->text));
   }
   tl_yaml_free(&root);
   return status == TL_ENOMEM ? status : TL_OK;
@@ -191,9 +195,8 @@ static TlStatus put_picture(TlHtml *to, TlImage *image, const char *alt) {
   size_t size;
   while (image->width > WIDEST) TL_TRY(halve(image));
   TL_TRY(tl_image_jpeg(image, 86, &jpeg, &size));
-  int zoom = image->width < WIDEST / 2 ? 2 : 1;
-  tl_html(to, "<img class=\"slice\" width=\"%d\" height=\"%d\" alt=\"", zoom * image->width,
-          zoom * image->height);
+  tl_html(to, "<img class=\"slice\" width=\"%d\" height=\"%d\" alt=\"", image->width,
+          image->height);
   tl_html_text(to, alt);
   tl_html(to, "\" src=\"data:image/jpeg;base64,");
   tl_html_base64(to, jpeg, size);
@@ -207,7 +210,7 @@ static TlStatus put_stage(TlHtml *to, const char *from, const char *until) {
   TlImage image = {0};
   TlStatus status = tl_stack_open(from, NULL, NULL, &before);
   if (status == TL_OK) status = tl_stack_open(until, NULL, NULL, &after);
-  if (status == TL_OK) status = tl_preview_draw(&before, &after, &image);
+  if (status == TL_OK) status = tl_preview_draw(&before, &after, PANEL, &image);
   if (status == TL_OK) {
     tl_html(to, "<figure><h3><code>");
     tl_html_text(to, from);
@@ -257,8 +260,11 @@ static TlStatus grey_histogram(TlLayers *stack, double x[BINS], double share[BIN
   return TL_OK;
 }
 
-static bool is_grey(const TlLayers *stack) {
-  return stack->head.type != TL_U32;
+/* A mask has two values, labels are wide numbers. */
+static bool is_grey(const TlLayers *stack, const double share[BINS]) {
+  int values = 0;
+  for (int b = 0; b < BINS; b++) values += share[b] > 0;
+  return stack->head.type != TL_U32 && values > 2;
 }
 
 static TlStatus put_histograms(TlHtml *to, const Scan *s) {
@@ -270,8 +276,8 @@ static TlStatus put_histograms(TlHtml *to, const Scan *s) {
   for (int i = 0; i < s->stacks && i < 2 && status == TL_OK; i++) {
     TlLayers stack = {0};
     status = tl_stack_open(s->stack[i], NULL, NULL, &stack);
-    if (status == TL_OK && is_grey(&stack)) {
-      status = grey_histogram(&stack, x[curves], y[curves]);
+    if (status == TL_OK) status = grey_histogram(&stack, x[curves], y[curves]);
+    if (status == TL_OK && is_grey(&stack, y[curves])) {
       curve[curves] = (TlCurve){
           .label = s->stack[i], .colour = i, .count = BINS, .x = x[curves], .y = y[curves]};
       curves++;

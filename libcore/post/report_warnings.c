@@ -12,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands in the solver's flags beside TL_ROW_OUTSIDE (docs/reference/results.md). */
-enum { ROW_POOR = 8, ROW_UNRESOLVED = 16 };
-
 static void warn(TlHtml *items, int64_t *count, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -69,14 +66,13 @@ static int64_t name_grains(const TlReportRun *run, bool (*wanted)(const TlReport
 }
 
 static bool flagged_embedded(const TlReportRun *run, int64_t b) {
-  return run->motion.flags[b] & ROW_POOR;
+  return run->motion.flags[b] & TL_ROW_EMBEDDED;
 }
 static bool flagged_unresolved(const TlReportRun *run, int64_t b) {
-  return run->motion.flags[b] & ROW_UNRESOLVED;
+  return run->motion.flags[b] & TL_ROW_UNRESOLVED;
 }
 static bool left(const TlReportRun *run, int64_t b) {
-  const TlReportMotion *m = &run->motion;
-  return !m->there[tl_report_motion_at(m, b, m->frames - 1)] || (m->flags[b] & TL_ROW_OUTSIDE);
+  return tl_report_motion_gone(&run->motion, b);
 }
 
 static void warn_unfinished(const TlReportRun *run, TlHtml *items, int64_t *count) {
@@ -223,12 +219,17 @@ static void warn_depth(const TlReportRun *run, TlHtml *items, int64_t *count) {
          number(text, 100 * during),
          number(other, 100 * fmax(m->largest_overlap_share, m->largest_penetration_share)));
   if (!run->scene.has_terrain) return;
-  if (run->scene.terrain.holes_filled > 0)
+  double on_filled = tl_report_on_filled(&run->scene, &run->motion, run->moving);
+  if (run->scene.terrain.holes_filled > 0 && isnan(on_filled))
     warn(items, count,
          "%lld samples of the terrain had no data and were filled from their rim: what grains do "
-         "there, and "
-         "that they stop there, is a guess.",
+         "there, and that they stop there, is a guess. Which samples is not stored with this run.",
          (long long)run->scene.terrain.holes_filled);
+  else if (run->scene.terrain.holes_filled > 0)
+    warn(items, count,
+         "%lld samples of the terrain had no data and were filled from their rim: what grains do "
+         "there is a guess. %.0f grains came to rest there.",
+         (long long)run->scene.terrain.holes_filled, on_filled);
   int64_t small = 0, grains = 0;
   for (int64_t b = 0; b < run->motion.bodies; b++) {
     if (!tl_report_motion_grain(&run->motion, b)) continue;

@@ -28,7 +28,8 @@ TlStatus tl_slice_draw(const TlVolume *volume, const TlSliceStyle *style, TlImag
  * labels after in colour. Greys are stretched alike before and after, by what is before. */
 
 /* Both of one size (TL_EINPUT else). Reads every layer of both once; slices wider than 600 voxels
- * are thinned. image: new, owned by the caller. */
-TlStatus tl_preview_draw(const TlLayers *before, const TlLayers *after, TlImage *image);
+ * are thinned, those of small stacks drawn with a whole number of pixels a voxel so that the widest
+ * comes near to `wanted` pixels (0: one pixel). image: new, owned by the caller. */
+TlStatus tl_preview_draw(const TlLayers *before, const TlLayers *after, int wanted, TlImage *image);
 
 #endif

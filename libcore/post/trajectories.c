@@ -12,6 +12,7 @@ typedef enum Field {
   RUN,
   ID,
   END,
+  ON_FILLED,
   MASS,
   VOLUME,
   STOP_TIME,
@@ -25,6 +26,7 @@ typedef enum Field {
 static const TlVectorField field[FIELDS] = {{"run", TL_FIELD_WORD},
                                             {"id", TL_FIELD_WHOLE},
                                             {"end", TL_FIELD_WORD},
+                                            {"on_filled", TL_FIELD_WHOLE},
                                             {"mass_kg", TL_FIELD_REAL},
                                             {"volume_m3", TL_FIELD_REAL},
                                             {"stop_time_s", TL_FIELD_REAL},
@@ -60,6 +62,7 @@ static void values_of(const TlBlocks *all, const TlBlock *b, double value[FIELDS
   value[RUN] = (double)(3 + b->run);
   value[ID] = (double)b->id;
   value[END] = b->end;
+  value[ON_FILLED] = tl_ground_filled_number(tl_block_on_filled(all, b));
   value[MASS] = b->mass_kg;
   value[VOLUME] = b->volume_m3;
   value[STOP_TIME] = stop_time(b, at);
@@ -166,7 +169,7 @@ static void put_stops(const Out *o, TlCsv *csv) {
     put_block(o, csv, i);
     fprintf(csv->file, "%s,", tl_block_end_names[o->blocks->block[i].end]);
     put_reals(csv, (double[]){o->stop[i].x, o->stop[i].y, o->stop[i].z}, 3, ',');
-    put_reals(csv, o->value + i * FIELDS + MASS, FIELDS - MASS, '\n');
+    put_reals(csv, o->value + i * FIELDS + ON_FILLED, FIELDS - ON_FILLED, '\n');
   }
 }
 
@@ -206,8 +209,8 @@ static TlStatus write_all(const Out *o) {
     return write_vector(o, "trajectories", true);
   }
   TL_TRY(write_table(o, "stops",
-                     "run,id,end,east_m,north_m,height_m,mass_kg,volume_m3,stop_time_s,runout_m,"
-                     "drop_m,largest_speed_m_s,largest_energy_kJ,largest_jump_height_m",
+                     "run,id,end,east_m,north_m,height_m,on_filled,mass_kg,volume_m3,stop_time_s,"
+                     "runout_m,drop_m,largest_speed_m_s,largest_energy_kJ,largest_jump_height_m",
                      put_stops));
   return write_table(o, "trajectories",
                      "run,id,time_s,east_m,north_m,height_m,speed_m_s,translational_kJ,"
@@ -222,7 +225,8 @@ static TlStatus report(const TlBlocks *all, TlFigures *figures) {
   TL_TRY(tl_figures_add(figures, "blocks", (double)all->count, "", "post/blocks.h"));
   for (int i = 0; i < 3; i++)
     TL_TRY(tl_figures_add(figures, name[i], count[i], "", "post/blocks.h"));
-  return TL_OK;
+  return tl_figures_add(figures, "blocks_stopped_on_filled", tl_blocks_stopped_on_filled(all), "",
+                        "post/blocks.h");
 }
 
 TlStatus tl_trajectories_write(const TlBlocks *blocks, const char *const *runs, const char *folder,

@@ -99,6 +99,8 @@ typedef struct TlBlockRow {
   const TlBlockRecord *record;
 } TlBlockRow;
 extern const TlColumns tl_block_columns;
+/* The ground under its end; of a block that left: measured. */
+TlGroundFilled tl_block_ends_on(const TlEnsemble *ensemble, const TlBlockRecord *record);
 /* Distance in plan from the start to the end. */
 double tl_block_runout(const TlBlockRecord *record);
 

@@ -26,6 +26,11 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+TlGroundFilled tl_block_ends_on(const TlEnsemble *e, const TlBlockRecord *r) {
+  if (r->fate == TL_FATE_LEFT) return TL_GROUND_MEASURED;
+  return tl_terrain_filled(&e->run.model->terrain, r->end.position.x, r->end.position.y);
+}
+
 /* Runouts of the blocks that started, rising, fresh memory. */
 static TlStatus runouts(const TlEnsemble *e, double **value, int64_t *count) {
   *count = 0;
@@ -76,6 +81,7 @@ static TlStatus report_runouts(const double *sorted, int64_t n, TlReport *r) {
 
 typedef struct Sums {
   int64_t fate[TL_FATES], steps;
+  double on_filled; /* stopped there, or never started; NaN: not known */
   double speed, energy, jump, travel;
 } Sums;
 
@@ -85,6 +91,8 @@ static Sums sums_of(const TlEnsemble *e) {
     const TlBlockRecord *r = &e->record[i];
     s.fate[r->fate]++;
     s.steps += r->steps;
+    if (r->fate == TL_FATE_STOPPED || r->fate == TL_FATE_NOT_STARTED)
+      s.on_filled += tl_ground_filled_number(tl_block_ends_on(e, r));
     s.speed = fmax(s.speed, r->speed_m_s);
     s.energy = fmax(s.energy, r->energy_J);
     s.jump = fmax(s.jump, r->jump_m);
@@ -102,6 +110,9 @@ TlStatus tl_ensemble_report(const TlEnsemble *e, TlReport *r) {
   TL_TRY(tl_report_text(r, "output", e->run.folder));
   TL_TRY(tl_report_int(r, "blocks", e->count, ""));
   for (int f = 0; f < TL_FATES; f++) TL_TRY(tl_report_int(r, name[f], s.fate[f], ""));
+  TL_TRY(isnan(s.on_filled)
+             ? tl_report_text(r, "blocks_stopped_on_filled", "not known")
+             : tl_report_int(r, "blocks_stopped_on_filled", (int64_t)s.on_filled, ""));
   TL_TRY(runouts(e, &sorted, &n));
   TlStatus status = report_runouts(sorted, n, r);
   tl_free(sorted);
@@ -134,11 +145,16 @@ void tl_ensemble_warn(const TlEnsemble *e) {
   Sums s = sums_of(e);
   int64_t started = e->count - s.fate[TL_FATE_NOT_STARTED];
   warn_of_density(e);
-  if (e->run.model->terrain.holes_filled > 0)
+  long long filled = (long long)e->run.model->terrain.holes_filled;
+  if (filled > 0 && isnan(s.on_filled))
     tl_log_warn("%lld samples of the terrain had no data and were filled from their rim: what "
-                "blocks do there, "
-                "and that they stop there, is a guess",
-                (long long)e->run.model->terrain.holes_filled);
+                "blocks do there, and that they stop there, is a guess. The catalog does not say "
+                "which samples; talus-topo --overwrite makes the terrain again with them",
+                filled);
+  else if (filled > 0)
+    tl_log_warn("%lld samples of the terrain had no data and were filled from their rim: what "
+                "blocks do there is a guess. %.0f blocks stopped there (on_filled in blocks.csv)",
+                filled, s.on_filled);
   for (int q = QUANTILES - 1; q >= 0; q--) {
     double p = quantiles[q].p, wanted = ceil(beyond / (1 - p) - 1e-6);
     if ((double)started >= wanted) continue;

@@ -211,7 +211,11 @@ static double seconds(const Row *row, int64_t steps) {
   C(largest_energy_kJ, "kJ", "kinetic, of translation and rotation, over all steps",               \
     row->record->energy_J / 1000)                                                                  \
   C(largest_jump_height_m, "m", "of the mass centre above the ground, upright, over all steps",    \
-    row->record->jump_m)
+    row->record->jump_m)                                                                           \
+  C(on_filled, "",                                                                                 \
+    "1: the ground under the end had no data in the raster and was filled in; 0: it had; empty: "  \
+    "the catalog does not say which samples were filled",                                          \
+    tl_ground_filled_number(tl_block_ends_on(row->ensemble, row->record)))
 
 FIRST(TL_COLUMN_GET)
 COLUMNS(TL_COLUMN_GET)

@@ -11,6 +11,7 @@ void tl_terrain_free(TlTerrain *terrain) {
   tl_free(terrain->crs);
   tl_free(terrain->height_m);
   tl_free(terrain->class_id);
+  tl_free(terrain->filled);
   tl_free(terrain->k_low);
   tl_free(terrain->k_count);
   tl_free(terrain->start);
@@ -54,6 +55,11 @@ TlStatus tl_terrain_check_arrays(const TlTerrain *t) {
   for (int64_t i = 0; i < t->nx * t->ny; i++)
     if (isinf(t->height_m[i]))
       return tl_fail(TL_EINPUT, "the height of sample %lld is infinite", (long long)i);
+  int64_t filled = 0;
+  for (int64_t i = 0; t->filled && i < t->nx * t->ny; i++) filled += t->filled[i] != 0;
+  if (t->filled && t->refined <= 1 && filled != t->holes_filled)
+    return tl_fail(TL_EINPUT, "%lld samples are marked as filled, %lld are said to be",
+                   (long long)filled, (long long)t->holes_filled);
   for (int64_t i = 0; i < t->band_count; i++)
     if (!isfinite(t->band_phi[i]))
       return tl_fail(TL_EINPUT, "value %lld of the band is not finite", (long long)i);
@@ -75,6 +81,21 @@ int32_t tl_terrain_class(const TlTerrain *t, double x, double y) {
   int64_t i = nearest((x - t->x0_m) / t->cell_m, t->nx),
           j = nearest((y - t->y0_m) / t->cell_m, t->ny);
   return t->class_id[j * t->nx + i];
+}
+
+TlGroundFilled tl_terrain_filled(const TlTerrain *t, double x, double y) {
+  double u = (x - t->x0_m) / t->cell_m, v = (y - t->y0_m) / t->cell_m;
+  if (t->holes_filled == 0 ||
+      !(u >= 0 && v >= 0 && u <= (double)(t->nx - 1) && v <= (double)(t->ny - 1)))
+    return TL_GROUND_MEASURED;
+  if (!t->filled) return TL_GROUND_UNKNOWN;
+  int64_t i = (int64_t)fmin(u, (double)(t->nx - 2)), j = (int64_t)fmin(v, (double)(t->ny - 2));
+  const uint8_t *south = t->filled + j * t->nx + i, *north = south + t->nx;
+  return south[0] || south[1] || north[0] || north[1] ? TL_GROUND_FILLED : TL_GROUND_MEASURED;
+}
+
+double tl_ground_filled_number(TlGroundFilled filled) {
+  return filled == TL_GROUND_UNKNOWN ? NAN : (double)filled;
 }
 
 TlTerrainGrid tl_terrain_grid(const TlTerrain *t) {

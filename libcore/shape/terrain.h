@@ -29,6 +29,9 @@ typedef struct TlTerrain {
   int64_t holes_filled; /* samples filled on request */
   int64_t refined;      /* a cell of the raster is so many of these (terrain_rough.h); 0: one */
   int32_t *class_id;    /* [ny][nx] class of the ground at each sample, owned; NULL: none */
+  uint8_t
+      *filled; /* [ny][nx] 1: a sample that was filled (or, below the cells, between such), owned;
+                      NULL: none, or holes_filled of them that nobody stored */
   /* narrow band */
   double band_m, band_spacing_m, z0_m;
   int64_t bnx, bny;
@@ -43,7 +46,7 @@ void tl_terrain_free(TlTerrain *terrain);
 /* Checks a terrain that comes from a file; TL_EINPUT names what is wrong. First its numbers: sizes
  * whose arrays can be (*cells of height_m and class_id, *columns of the band), finite places,
  * spacings above 0. Then, with the arrays: each column lies inside band_phi, heights are finite
- * or NaN (no data), values of the band finite. What passes both is safe to look up anywhere. */
+ * or NaN (no data), values of the band finite, as many samples marked as filled as are said to be. What passes both is safe to look up anywhere. */
 TlStatus tl_terrain_check_numbers(const TlTerrain *terrain, int64_t *cells, int64_t *columns);
 TlStatus tl_terrain_check_arrays(const TlTerrain *terrain);
 
@@ -78,6 +81,16 @@ int64_t tl_terrain_grid_at(const TlTerrainGrid *grid, double x, double y);
 
 /* The CRS by the first quoted name of its WKT, "none" without one; fresh memory. */
 char *tl_crs_name(const char *wkt);
+
+/* Whether the ground at local (x, y) was filled in: one of the four samples of its patch was. */
+typedef enum TlGroundFilled {
+  TL_GROUND_MEASURED = 0, /* no, or there is no ground */
+  TL_GROUND_FILLED,
+  TL_GROUND_UNKNOWN /* samples were filled, but not stored which: a catalog of before schema 5 */
+} TlGroundFilled;
+TlGroundFilled tl_terrain_filled(const TlTerrain *terrain, double x, double y);
+/* As a number of a table: 0, 1 or NaN. */
+double tl_ground_filled_number(TlGroundFilled filled);
 
 /* Class of the sample nearest to local (x, y), clamped to the raster; 0 without classes. */
 int32_t tl_terrain_class(const TlTerrain *terrain, double x, double y);

@@ -65,6 +65,8 @@ static TlStatus treat_holes(TlTerrain *t, bool fill) {
   } else if (status == TL_OK) {
     status = tl_holes_fill(&holes, t->height_m, t->nx, t->ny);
     t->holes_filled = holes.samples;
+    if (status == TL_OK && holes.samples > 0) status = TL_NEW(t->filled, (size_t)(t->nx * t->ny));
+    for (int64_t k = 0; status == TL_OK && k < holes.samples; k++) t->filled[holes.index[k]] = 1;
   }
   tl_free(holes.index);
   return status;

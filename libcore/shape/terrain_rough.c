@@ -22,6 +22,13 @@ static int32_t class_at(const TlTerrain *t, int64_t n, int64_t i, int64_t j) {
   return t->class_id[(2 * j + n) / (2 * n) * t->nx + (2 * i + n) / (2 * n)];
 }
 
+/* As height_at: filled where a sample that its height hangs on was. */
+static uint8_t filled_at(const TlTerrain *t, int64_t n, int64_t i, int64_t j) {
+  int64_t i0 = i / n, j0 = j / n, i1 = i0 + (i % n > 0), j1 = j0 + (j % n > 0);
+  const uint8_t *south = t->filled + j0 * t->nx, *north = t->filled + j1 * t->nx;
+  return south[i0] || south[i1] || north[i0] || north[i1];
+}
+
 TlStatus tl_terrain_roughen(TlTerrain *t, double height_m, double spacing_m, uint64_t seed) {
   int64_t n = (int64_t)fmax(1, ceil(t->cell_m / spacing_m * (1 - 1e-12)));
   int64_t nx = (t->nx - 1) * n + 1, ny = (t->ny - 1) * n + 1;
@@ -32,16 +39,20 @@ TlStatus tl_terrain_roughen(TlTerrain *t, double height_m, double spacing_m, uin
                    (long long)nx, (long long)ny, t->cell_m / (double)n);
   float *height = NULL;
   int32_t *class_id = NULL;
+  uint8_t *filled = NULL;
   TlStatus status = TL_NEW(height, (size_t)(nx * ny));
   if (status == TL_OK && t->class_id) status = TL_NEW(class_id, (size_t)(nx * ny));
+  if (status == TL_OK && t->filled) status = TL_NEW(filled, (size_t)(nx * ny));
   for (int64_t k = 0; status == TL_OK && k < nx * ny; k++) {
     double up = height_m * tl_random_normal(seed, STREAM, (uint64_t)k);
     height[k] = (float)(height_at(t, n, k % nx, k / nx) + up);
     if (class_id) class_id[k] = class_at(t, n, k % nx, k / nx);
+    if (filled) filled[k] = filled_at(t, n, k % nx, k / nx);
   }
   if (status != TL_OK) {
     tl_free(height);
     tl_free(class_id);
+    tl_free(filled);
     return status;
   }
   double band_m = t->band_m;
@@ -57,7 +68,8 @@ TlStatus tl_terrain_roughen(TlTerrain *t, double height_m, double spacing_m, uin
                      .height_m = height,
                      .holes_filled = t->holes_filled,
                      .refined = n,
-                     .class_id = class_id};
+                     .class_id = class_id,
+                     .filled = filled};
   t->name = t->crs = NULL;
   tl_terrain_free(t);
   *t = rough;

@@ -371,8 +371,8 @@ static double making_seconds(const Work *w, const Grain *grains, int64_t count) 
   return cells / 1.3e5;
 }
 
-static void say_plan(const TlAvatarsStage *v, const Work *w, const Grain *grains, int64_t count,
-                     const Totals *t, int64_t bytes) {
+static TlStatus report_plan(const TlAvatarsStage *v, const Work *w, const Grain *grains,
+                            int64_t count, const Totals *t, int64_t bytes, TlReport *report) {
   int64_t groups = 0;
   for (int64_t begin = 0; begin < count; groups++)
     begin += group_of(w, grains + begin, count - begin);
@@ -380,9 +380,13 @@ static void say_plan(const TlAvatarsStage *v, const Work *w, const Grain *grains
               "'%s' of %s",
               (long long)count, (long long)t->too_small, (long long)t->left_out, v->sample,
               v->catalog);
+  double seconds = making_seconds(w, grains, count);
   tl_log_info("grains read in %lld groups; at most %.0f MB%s; about %.0f s on one core",
               (long long)groups, (double)bytes / TL_INPUT_MB,
-              v->memory_mb > 0 ? "" : " beside the stacks", making_seconds(w, grains, count));
+              v->memory_mb > 0 ? "" : " beside the stacks", seconds);
+  TL_TRY(tl_report_int(report, "grains", count, ""));
+  TL_TRY(tl_report_real(report, "time_one_core_about", seconds, "s"));
+  return tl_input_report_bytes(report, "memory", bytes);
 }
 
 static TlStatus work(const TlStageCall *call, const TlAvatarsStage *v, Work *w) {
@@ -391,7 +395,8 @@ static TlStatus work(const TlStageCall *call, const TlAvatarsStage *v, Work *w) 
   int64_t count = 0, bytes = 0;
   TlStatus status = prepare(call, v, w, &t, &grains, &count);
   if (status == TL_OK) status = plan_cuts(v, w, grains, count, &bytes);
-  if (status == TL_OK && call->dry_run) say_plan(v, w, grains, count, &t, bytes);
+  if (status == TL_OK && call->dry_run)
+    status = report_plan(v, w, grains, count, &t, bytes, call->report);
   if (status == TL_OK && !call->dry_run) status = write_catalog(call, v, w, grains, count, &t);
   if (status == TL_OK && !call->dry_run) status = report(call, v, w, &t);
   tl_free(grains);

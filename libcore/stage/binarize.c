@@ -225,6 +225,9 @@ static TlStatus binarize_and_write(const TlStageCall *call, const TlBinarizeStag
   return tl_input_preview(call, &v->input, stack);
 }
 
+/* By HMRF-EM, of the real scan in docs/guide/scans.md; a threshold alone is faster. */
+#define VOXELS_A_SECOND 0.8e6
+
 static TlStatus report_plan(const TlBinarizeStage *v, const TlVolume *stack, TlReport *report) {
   TlBinarizeOptions o;
   TL_TRY(options_of(v, &o));
@@ -234,6 +237,8 @@ static TlStatus report_plan(const TlBinarizeStage *v, const TlVolume *stack, TlR
   TL_TRY(tl_report_int(report, "slabs", tl_slab_count(stack->nz, slab), ""));
   int64_t quiet = tl_binarize_bytes(stack->nx, stack->ny, stack->nz, &o, TL_HMRF_QUIET_SWEEPS);
   int64_t loud = tl_binarize_bytes(stack->nx, stack->ny, stack->nz, &o, TL_HMRF_LOUD_SWEEPS);
+  TL_TRY(tl_report_real(report, "time_one_core_about",
+                        (double)(stack->nx * stack->ny * stack->nz) / VOXELS_A_SECOND, "s"));
   TL_TRY(tl_input_report_bytes(report, "work_memory", quiet));
   TL_TRY(tl_input_report_bytes(report, "work_memory_if_noisy", loud));
   return tl_input_report_bytes(

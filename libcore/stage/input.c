@@ -81,7 +81,7 @@ TlStatus tl_input_preview(const TlStageCall *call, const TlStackInput *input,
   TlImage image;
   if (!input->preview || !input->preview[0]) return TL_OK;
   TL_TRY(tl_stack_open(call->output, NULL, NULL, &after));
-  TlStatus status = tl_preview_draw(before, &after, &image);
+  TlStatus status = tl_preview_draw(before, &after, 0, &image);
   tl_layers_close(&after);
   TL_TRY(status);
   status = tl_image_write_png(&image, input->preview, call->overwrite);

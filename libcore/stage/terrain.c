@@ -88,6 +88,9 @@ static TlStatus report_terrain(TlReport *report, const TlTerrain *t, double seco
   return tl_report_real(report, "time", seconds, "s");
 }
 
+/* Of a band of three cells (shape/terrain_build.h). */
+#define SECONDS_A_COLUMN 1e-6
+
 /* What would be made: the band of level ground, which slopes make larger by 1/cos. */
 static TlStatus report_plan(TlReport *report, const TlRaster *raster, const TlTerrainStage *o) {
   double columns = (double)((raster->nx - 1) * o->refine + 1) *
@@ -95,6 +98,7 @@ static TlStatus report_plan(TlReport *report, const TlRaster *raster, const TlTe
                    (1 - (double)raster->no_data / (double)(raster->nx * raster->ny));
   double points = columns * (2 * o->band_cells * (double)o->refine + 1);
   TL_TRY(tl_report_real(report, "band_points_at_least", points, ""));
+  TL_TRY(tl_report_real(report, "time_one_core_about", SECONDS_A_COLUMN * columns, "s"));
   return tl_report_real(report, "memory_at_least", 16 * columns + 4 * points, "bytes");
 }
 

@@ -71,8 +71,8 @@ static TlStatus create_schema(TlCatalog *c) {
   return status;
 }
 
-/* Schema 1 lacks the classes of terrains; it is read as it is. Looks again inside the transaction.
- */
+/* An older catalog lacks tables or a column; it is read as it is. Looks again inside the
+ * transaction. What stands in it says nothing of its filled samples but their number. */
 static TlStatus upgrade(TlCatalog *c) {
   int64_t schema;
   TL_TRY(tl_sql_int(c, "PRAGMA user_version", 0, &schema));
@@ -85,10 +85,11 @@ static TlStatus upgrade(TlCatalog *c) {
     bool contacts = true;
     if (status == TL_OK) status = tl_catalog_has_contacts(c, &contacts);
     if (status == TL_OK && !contacts) status = tl_sql_exec(c, tl_catalog_schema_4);
-    if (status == TL_OK) status = tl_sql_exec(c, "PRAGMA user_version = 4");
+    if (status == TL_OK) status = tl_sql_exec(c, tl_catalog_schema_5);
+    if (status == TL_OK) status = tl_sql_exec(c, "PRAGMA user_version = 5");
     if (status == TL_OK)
-      tl_log_info("%s: schema %lld is brought to 4 (classes of terrains, verdicts on grains and "
-                  "their contacts)",
+      tl_log_info("%s: schema %lld is brought to 5 (classes and filled samples of terrains, "
+                  "verdicts on grains and their contacts)",
                   c->path, (long long)schema);
   }
   if (status == TL_OK) status = tl_sql_exec(c, "COMMIT");

@@ -19,7 +19,7 @@
 #include "shape/quality.h"
 #include "shape/terrain.h"
 
-enum { TL_CATALOG_SCHEMA = 4 };
+enum { TL_CATALOG_SCHEMA = 5 };
 
 typedef struct TlCatalog TlCatalog;
 

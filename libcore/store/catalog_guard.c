@@ -138,7 +138,8 @@ static TlStatus compare(TlCatalog *c, int64_t version, const Schema *own, const 
   for (int i = 0; i < own->count; i++) {
     const Object *o = &own->object[i];
     bool later = (version < 2 && strcmp(o->table, "terrain_class") == 0) ||
-                 (version < 3 && strcmp(o->table, "avatar_check") == 0);
+                 (version < 3 && strcmp(o->table, "avatar_check") == 0) ||
+                 (version < 5 && strcmp(o->table, "terrain_filled") == 0);
     if (!later && !find_object(there, o->name))
       return tl_fail(TL_EINPUT,
                      "%s: lacks the %s '%s' of a Talus catalog; it is damaged: make it again or "

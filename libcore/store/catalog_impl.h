@@ -39,8 +39,8 @@ TlStatus tl_catalog_guard(TlCatalog *catalog);
 TlStatus tl_catalog_check_schema(TlCatalog *catalog);
 
 extern const char *const tl_catalog_schema_sql[]; /* statements, NULL at the end */
-extern const char tl_catalog_schema_2[], tl_catalog_schema_3[],
-    tl_catalog_schema_4[];                      /* what each has over the last */
+extern const char tl_catalog_schema_2[], tl_catalog_schema_3[], tl_catalog_schema_4[],
+    tl_catalog_schema_5[];                      /* what each has over the last */
 extern const char tl_catalog_with_provenance[]; /* WITH ... in front of a SELECT: the two views */
 
 /* The status and message of the last SQLite failure on this connection. */

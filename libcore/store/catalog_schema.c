@@ -113,6 +113,20 @@ const char tl_catalog_schema_3[] =
 /* New in schema 4. */
 const char tl_catalog_schema_4[] = "ALTER TABLE avatar_check ADD COLUMN contact_width REAL;";
 
-const char *const tl_catalog_schema_sql[] = {
-    runs, grains, terrains, views, tl_catalog_schema_2, tl_catalog_schema_3, tl_catalog_schema_4,
-    NULL};
+/* New in schema 5. */
+const char tl_catalog_schema_5[] =
+    "CREATE TABLE IF NOT EXISTS terrain_filled ("
+    " terrain_id INTEGER NOT NULL REFERENCES terrain(id) ON DELETE CASCADE,"
+    " kind TEXT NOT NULL CHECK (kind = 'filled'),"
+    " part INTEGER NOT NULL, raw_bytes INTEGER NOT NULL, crc32 INTEGER NOT NULL,"
+    " data BLOB NOT NULL, PRIMARY KEY (terrain_id, kind, part)) STRICT;";
+
+const char *const tl_catalog_schema_sql[] = {runs,
+                                             grains,
+                                             terrains,
+                                             views,
+                                             tl_catalog_schema_2,
+                                             tl_catalog_schema_3,
+                                             tl_catalog_schema_4,
+                                             tl_catalog_schema_5,
+                                             NULL};

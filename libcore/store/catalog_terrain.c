@@ -57,17 +57,31 @@ static TlBlobKey class_key(int64_t id) {
   return (TlBlobKey){"terrain_class", "terrain_id", id, "class"};
 }
 
-/* A catalog of schema 1, open for reading, has no such table. */
-static TlStatus read_classes(TlCatalog *c, TlTerrain *t) {
+static TlBlobKey filled_key(int64_t id) {
+  return (TlBlobKey){"terrain_filled", "terrain_id", id, "filled"};
+}
+
+/* A value a sample from a table that catalogs of older schemas, open for reading, do not have; NULL:
+ * there is none of this terrain. */
+static TlStatus read_samples(TlCatalog *c, TlBlobKey key, const TlTerrain *t, size_t width,
+                             void **values) {
+  char sql[96];
   int64_t there = 0;
+  *values = NULL;
+  sqlite3_snprintf(sizeof sql, sql, "SELECT count(*) FROM sqlite_master WHERE name = '%s'",
+                   key.table);
+  TL_TRY(tl_sql_int(c, sql, 0, &there));
+  sqlite3_snprintf(sizeof sql, sql, "SELECT count(*) FROM %s WHERE terrain_id = ?", key.table);
+  if (there) TL_TRY(tl_sql_int(c, sql, t->id, &there));
+  return there ? tl_blob_get(c, key, values, t->nx * t->ny, width) : TL_OK;
+}
+
+static TlStatus read_marks(TlCatalog *c, TlTerrain *t) {
   void *values;
-  TL_TRY(
-      tl_sql_int(c, "SELECT count(*) FROM sqlite_master WHERE name = 'terrain_class'", 0, &there));
-  if (there)
-    TL_TRY(tl_sql_int(c, "SELECT count(*) FROM terrain_class WHERE terrain_id = ?", t->id, &there));
-  if (!there) return TL_OK;
-  TL_TRY(tl_blob_get(c, class_key(t->id), &values, t->nx * t->ny, sizeof *t->class_id));
+  TL_TRY(read_samples(c, class_key(t->id), t, sizeof *t->class_id, &values));
   t->class_id = values;
+  TL_TRY(read_samples(c, filled_key(t->id), t, sizeof *t->filled, &values));
+  t->filled = values;
   return TL_OK;
 }
 
@@ -78,8 +92,8 @@ static TlStatus insert_blobs(TlCatalog *c, int64_t id, const TlTerrain *t) {
   TL_TRY(tl_blob_put(c, blob_key(id, "k_count"), t->k_count, columns, sizeof *t->k_count));
   TL_TRY(tl_blob_put(c, blob_key(id, "start"), t->start, columns, sizeof *t->start));
   TL_TRY(tl_blob_put(c, blob_key(id, "band_phi"), t->band_phi, t->band_count, sizeof *t->band_phi));
-  if (!t->class_id) return TL_OK;
-  return tl_blob_put(c, class_key(id), t->class_id, cells, sizeof *t->class_id);
+  if (t->class_id) TL_TRY(tl_blob_put(c, class_key(id), t->class_id, cells, sizeof *t->class_id));
+  return t->filled ? tl_blob_put(c, filled_key(id), t->filled, cells, sizeof *t->filled) : TL_OK;
 }
 
 TlStatus tl_catalog_add_terrain(TlCatalog *c, const TlTerrain *terrain, bool replace, int64_t *id) {
@@ -144,8 +158,8 @@ static TlStatus read_blobs(TlCatalog *c, TlTerrain *t) {
   t->k_count = part[2].at;
   t->start = part[3].at;
   t->band_phi = part[4].at;
-  if (status == TL_OK) status = tl_terrain_check_arrays(t);
-  return status == TL_OK ? read_classes(c, t) : status;
+  if (status == TL_OK) status = read_marks(c, t);
+  return status == TL_OK ? tl_terrain_check_arrays(t) : status;
 }
 
 TlStatus tl_catalog_load_terrain(TlCatalog *c, const char *name, TlTerrain *terrain) {

@@ -367,6 +367,8 @@ static TlStatus write_terrain(const TlH5File *f, const TlTerrain *t) {
   TlStatus status = write_terrain_numbers(f, g, t);
   if (status == TL_OK)
     status = write_array(f, g, "height_m", "m", H5T_NATIVE_FLOAT, 1, t->height_m, cells);
+  if (status == TL_OK && t->filled)
+    status = write_array(f, g, "filled", "", H5T_NATIVE_UINT8, 1, t->filled, cells);
   if (status == TL_OK)
     status = write_array(f, g, "k_low", "", H5T_NATIVE_INT32, 1, t->k_low, columns);
   if (status == TL_OK)

@@ -67,6 +67,8 @@ enum {
   TL_ROW_OUTSIDE = 1,
   TL_ROW_FROZEN = 2,
   TL_ROW_NET = 4,
+  TL_ROW_EMBEDDED = 8,    /* could not be brought out of another grain or a wall */
+  TL_ROW_UNRESOLVED = 16, /* had collisions to which the solver found no end */
   TL_ROW_GUIDED = 32,
   TL_ROW_NO_GRAIN = TL_ROW_NET | TL_ROW_GUIDED /* what no measure counts as a grain */
 };                                             /* bits of TlBodyRow.flags */

@@ -174,6 +174,12 @@ static TlStatus read_terrain_arrays(const TlH5File *f, hid_t g, TlTerrain *t) {
   TL_TRY(TL_NEW(t->start, (size_t)columns));
   TL_TRY(TL_NEW(t->band_phi, (size_t)t->band_count));
   TL_TRY(tl_h5_array_read(f, g, "height_m", H5T_NATIVE_FLOAT, 1, 0, t->height_m, cells));
+  bool filled; /* runs over whole rasters, and those of before it was kept, do not have it */
+  TL_TRY(tl_context(tl_h5_has(g, "filled", &filled), "%s", f->name));
+  if (filled) {
+    TL_TRY(TL_NEW(t->filled, (size_t)cells));
+    TL_TRY(tl_h5_array_read(f, g, "filled", H5T_NATIVE_UINT8, 1, 0, t->filled, cells));
+  }
   TL_TRY(tl_h5_array_read(f, g, "k_low", H5T_NATIVE_INT32, 1, 0, t->k_low, columns));
   TL_TRY(tl_h5_array_read(f, g, "k_count", H5T_NATIVE_INT32, 1, 0, t->k_count, columns));
   TL_TRY(tl_h5_array_read(f, g, "start", H5T_NATIVE_INT64, 1, 0, t->start, columns));
@@ -279,12 +285,15 @@ static TlStatus tell_materials(TlSandbox *s, Job *j) {
 /* A struct goes over whole; the pointers in it mean nothing there and are those of this side. */
 static TlStatus tell_terrain(TlSandbox *s, TlTerrain *t) {
   int64_t cells, columns;
+  uint8_t filled = t->filled != NULL;
   TlTerrain numbers = *t;
   TL_TRY(tl_sandbox_pass(s, &numbers, sizeof numbers));
+  TL_TRY(tl_sandbox_pass(s, &filled, sizeof filled));
   numbers.name = t->name;
   numbers.crs = t->crs;
   numbers.height_m = t->height_m;
   numbers.class_id = t->class_id;
+  numbers.filled = t->filled;
   numbers.k_low = t->k_low;
   numbers.k_count = t->k_count;
   numbers.start = t->start;
@@ -294,6 +303,7 @@ static TlStatus tell_terrain(TlSandbox *s, TlTerrain *t) {
   TL_TRY(tl_sandbox_pass_text(s, &t->name));
   TL_TRY(tl_sandbox_pass_text(s, &t->crs));
   TL_TRY(TL_SANDBOX_PASS_ARRAY(s, t->height_m, cells));
+  if (filled) TL_TRY(TL_SANDBOX_PASS_ARRAY(s, t->filled, cells));
   TL_TRY(TL_SANDBOX_PASS_ARRAY(s, t->k_low, columns));
   TL_TRY(TL_SANDBOX_PASS_ARRAY(s, t->k_count, columns));
   TL_TRY(TL_SANDBOX_PASS_ARRAY(s, t->start, columns));

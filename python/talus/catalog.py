@@ -20,7 +20,7 @@ from .table import Table
 from .terrain import Terrain
 
 _APPLICATION = 0x54414C53  # "TALS"
-_NEWEST = 4  # user_version
+_NEWEST = 5  # user_version
 _PART_BYTES = 64 << 20
 _NUMBERS = (
     ["id", "label", "border", "nx", "ny", "nz", "spacing_m"]
@@ -33,7 +33,7 @@ _WHOLE = {"id", "label", "border", "nx", "ny", "nz", "node_count"}
 _RESIDUALS = ["gradient", "node_cells", "volume_gap", "overlap_cells", "overlap_share", "agreement"]
 _FORM = ["elongation", "flatness", "sphericity", "krumbein", "convexity", "roundness", "inscribed"]
 _TABLES = ["run", "run_history", "sample", "avatar", "avatar_blob", "terrain", "terrain_blob"]
-_LATER_TABLES = ["terrain_class", "avatar_check"]  # since schema 2 and 3
+_LATER_TABLES = ["terrain_class", "avatar_check", "terrain_filled"]  # since schema 2, 3 and 5
 
 
 @dataclass(frozen=True)
@@ -337,20 +337,26 @@ class Catalog:
 
     def terrain(self, name: str) -> Terrain:
         rows = self._rows(
-            "SELECT id, crs, origin_x, origin_y, origin_z, nx, ny, cell_m, x0_m, y0_m"
+            "SELECT id, crs, origin_x, origin_y, origin_z, nx, ny, cell_m, x0_m, y0_m, holes_filled"
             " FROM terrain WHERE name = ?",
             (name,),
         )
         if not rows:
             known = ", ".join(self.terrains) or "none"
             raise TalusError(f"{self.path}: there is no terrain {name!r}; there are: {known}")
-        id, crs, x, y, z, nx, ny, cell_m, x0_m, y0_m = rows[0]
+        id, crs, x, y, z, nx, ny, cell_m, x0_m, y0_m, holes_filled = rows[0]
         height_m = self._blob("terrain_blob", id, "height", "<f4", nx * ny)
-        classes = None
-        if "terrain_class" in self._tables and self._rows(
-            "SELECT 1 FROM terrain_class WHERE terrain_id = ? LIMIT 1", (id,)
-        ):
-            classes = self._blob("terrain_class", id, "class", "<i4", nx * ny).reshape(ny, nx)
+
+        def of_samples(table: str, kind: str, dtype: str) -> np.ndarray | None:
+            if table not in self._tables or not self._rows(
+                f"SELECT 1 FROM {table} WHERE terrain_id = ? LIMIT 1", (id,)
+            ):
+                return None
+            return self._blob(table, id, kind, dtype, nx * ny).reshape(ny, nx)
+
+        filled = of_samples("terrain_filled", "filled", "u1")
+        if filled is None and holes_filled == 0:
+            filled = np.zeros((ny, nx))
         return Terrain(
             name=name,
             crs=crs,
@@ -359,7 +365,8 @@ class Catalog:
             y0_m=y0_m,
             cell_m=cell_m,
             height_m=height_m.reshape(ny, nx),
-            classes=classes,
+            classes=of_samples("terrain_class", "class", "<i4"),
+            filled=None if filled is None else filled != 0,
         )
 
     def close(self) -> None:

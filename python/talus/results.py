@@ -304,6 +304,7 @@ class Run:
                 y0_m=float(_hdf5.attribute(ground, "y0_m", self._h5)),
                 cell_m=float(_hdf5.attribute(ground, "cell_m", self._h5)),
                 height_m=_heights(file, self._h5),
+                filled=_filled(file, self._h5),
             )
 
     @property
@@ -385,6 +386,18 @@ def _heights(file: h5py.File, path: str) -> np.ndarray:
     if height_m.size != nx * ny:
         raise TalusError(f"{path}: the terrain has {height_m.size} heights, not {nx} x {ny}")
     return height_m.reshape(ny, nx)
+
+
+def _filled(file: h5py.File, path: str) -> np.ndarray | None:
+    ground = file["terrain"]
+    nx, ny = (int(_hdf5.attribute(ground, name, path)) for name in ("nx", "ny"))
+    if "filled" not in ground:
+        none = int(_hdf5.attribute(ground, "holes_filled", path)) == 0
+        return np.zeros((ny, nx), bool) if none else None
+    filled = _hdf5.read(ground, "filled", path)
+    if filled.size != nx * ny:
+        raise TalusError(f"{path}: the terrain has {filled.size} marks, not {nx} x {ny}")
+    return filled.reshape(ny, nx) != 0
 
 
 @functools.lru_cache(maxsize=100_000)

@@ -24,6 +24,8 @@ class Terrain:
     cell_m: float
     height_m: np.ndarray  # (ny, nx)
     classes: np.ndarray | None = None  # (ny, nx), where the catalog's terrain has them
+    # (ny, nx) True where the raster had no data and was filled; None: not known where
+    filled: np.ndarray | None = None
 
     @property
     def x_m(self) -> np.ndarray:

@@ -92,12 +92,12 @@ quiet "$BIN/talus-catalog" show ball.tals --grain="$half"
 grep -q '^reason: perhaps a part of its neighbour' out.txt || fail "no reason: $(cat out.txt)"
 wide=$(value widest_contact_over_cross_section)
 holds "$wide > 1.5 && $wide < 1.7" # 2^(2/3)
-sqlite3 ball.tals 'ALTER TABLE avatar_check DROP COLUMN contact_width; PRAGMA user_version = 3'
+sqlite3 ball.tals 'ALTER TABLE avatar_check DROP COLUMN contact_width; DROP TABLE terrain_filled; PRAGMA user_version = 3'
 quiet "$BIN/talus-catalog" show ball.tals --grain="$half"
 grep -q '^verdict: doubtful' out.txt && ! grep -q '^widest_contact' out.txt || fail "schema 3: $(cat out.txt)"
 quiet "$BIN/talus-avatars" ball.h5 --method=distance --sample=t --catalog=ball.tals
-[ "$(sqlite3 ball.tals "PRAGMA user_version; SELECT count(*) FROM avatar_check WHERE contact_width > 1")" = $'4\n2' ] ||
-  fail "schema 3 is not brought to 4"
+[ "$(sqlite3 ball.tals "PRAGMA user_version; SELECT count(*) FROM avatar_check WHERE contact_width > 1")" = $'5\n2' ] ||
+  fail "schema 3 is not brought to 5"
 
 # the stack before denoising, mixed in
 quiet "${make[@]}" --raw=stack.tif --catalog=r.tals

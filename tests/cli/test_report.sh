@@ -61,6 +61,29 @@ grep -qE 'contacts a grain|deepest overlap of two' e.html && fail "blocks that n
 grep -oE '</svg> [^<]*</span>' e.html >classes.txt
 grep -qx '</svg> 1</span>' classes.txt || fail "no class of one grain: $(cat classes.txt)"
 grep -qE '[0-9]{5}' classes.txt && fail "classes are no round numbers: $(cat classes.txt)"
+# an ensemble is called so; its blocks were never together; energies of blocks are in kJ with their rotation, the
+# largest that of the table of blocks, and those of small balls in J
+grep -q 'Ensemble of single blocks' e.html || fail "an ensemble is not called one"
+grep -qE 'energy of all grains|<text[^>]*>Kinetic energy<' e.html && fail "blocks that never met have an energy together"
+grep -q 'Each block ran alone, so they are independent' e.html || fail "the blocks' independence"
+largest() { # PAGE: unit and largest of the quantiles of energy
+  sed -n 's|.*Largest kinetic energy<br>[^/]*</span></td><td>\([kJ]*\)</td>.*|\1|p' "$1"
+}
+[ "$(largest e.html)" = kJ ] || fail "energies of blocks are in '$(largest e.html)'"
+[ "$(largest a.html)" = J ] || fail "energies of small balls are in '$(largest a.html)'"
+grep -q 'translation and rotation together' e.html || fail "rotation is not told"
+/usr/bin/python3 - <<'PYTHON' || fail "the largest energy"
+import csv, re, sys
+rows = list(csv.DictReader(open("e.run/blocks.csv")))
+most = max(float(r["largest_energy_kJ"]) for r in rows)
+page = open("e.html", encoding="utf-8").read()
+row = re.search(r'largest kinetic energy of a grain</th><td class="n">([^<]*)</td><td>kJ</td>', page)
+said = float(row.group(1).replace("\u202f", "").replace("\u2009", "").replace(" ", "")) if row else -1
+# cells.csv has seven digits, the page four; translation alone is at least a twentieth less for rolling balls
+if abs(said - most) > 1e-3 * most: sys.exit(f"the page says {said} kJ, blocks.csv {most}")
+translation = max(0.5 * float(r["mass_kg"]) * float(r["largest_speed_m_s"]) ** 2 / 1000 for r in rows)
+if not most > 1.02 * translation: sys.exit(f"the case shows nothing: {most} and {translation}")
+PYTHON
 # captions of its pictures: nothing but the text differs when blocks never started
 picture() { "$BIN/talus-render" e.run -o "$1.png" --width=320 --height=200 --no-smooth -q >out.txt 2>err.txt || fail "a picture: $(cat err.txt)"; }
 picture as-is
@@ -74,6 +97,23 @@ rows = (a != b).any(axis=(0, 2)).nonzero()[0]
 sys.exit(0 if len(rows) and rows.max() < 40 else f"rows {rows} differ")
 PYTHON
 
+# the same of a grain whose collisions were not resolved, and of one on filled ground
+caption_of() { # NAME PYTHON: what a change of the last frame or the run, f, does to the picture is in its caption alone
+  rm -rf change.run && cp -r e.run change.run
+  /usr/bin/python3 -c "import glob, h5py
+f = h5py.File(sorted(glob.glob('change.run/frame_*.h5'))[-1], 'r+'); r = h5py.File('change.run/run.h5', 'r+'); $2" || fail "$1: the change"
+  "$BIN/talus-render" change.run -o change.png --width=320 --height=200 --no-smooth --overwrite -q >out.txt 2>err.txt || fail "$1: $(cat err.txt)"
+  /usr/bin/python3 - <<'PYTHON' || fail "the caption does not say: $1"
+import sys
+from osgeo import gdal
+a, b = (gdal.Open(n).ReadAsArray() for n in ("not-started.png", "change.png"))
+rows = (a != b).any(axis=(0, 2)).nonzero()[0]
+sys.exit(0 if len(rows) and rows.max() < 40 else f"rows {rows} differ")
+PYTHON
+}
+caption_of "an unresolved grain" "f['flags'][0] |= 16"
+caption_of "grains on filled ground" "r['terrain/filled'][...] = 1; r['terrain'].attrs['holes_filled'] = 400"
+
 # grains without a scan: no stacks, but all that the catalog holds
 "$BIN/talus-avatars" --superellipsoid-um=600,500,400,0.7,0.7 --spacing-um=40 --sample=one --catalog=c.tals >/dev/null 2>err.txt ||
   fail "the catalog: $(cat err.txt)"
@@ -81,5 +121,15 @@ report c.tals -o scan.html || fail "a catalog: $(cat err.txt)"
 grep -q 'The stacks do not lie beside the catalog' scan.html || fail "missing stacks are not told"
 grep -q '"key":"verdict"' scan.html || fail "no verdicts to colour by"
 report c.tals --stack=absent.tif -o scan2.html; [ $? = 1 ] && grep -q 'absent.tif' err.txt || fail "--stack: $(cat err.txt)"
+# a scan from another folder: the stack is found beside the catalog, and the mask is none of the grey levels
+mkdir scan && "$BIN/talus-phantom" --size=36,36,36 --d50-voxels=14 --seed=4 -o scan/p.tif -q >out.txt 2>err.txt || fail "a phantom: $(cat err.txt)"
+(cd scan && "$BIN/talus-denoise" p.tif -o denoised.h5 -q && "$BIN/talus-binarize" denoised.h5 -o mask.h5 -q &&
+  "$BIN/talus-label" mask.h5 --grey=denoised.h5 -o labels.h5 -q &&
+  "$BIN/talus-avatars" labels.h5 --method=distance --sample=s --catalog=catalog.tals -q) >out.txt 2>err.txt || fail "the chain: $(cat err.txt)"
+report scan -o stages.html || fail "a scan: $(cat err.txt)"
+grep -q '<code>scan/p.tif</code> → <code>scan/denoised.h5</code>' stages.html || fail "the first stack is not found"
+report scan --stack=scan/denoised.h5 --stack=scan/mask.h5 -o grey.html || fail "two stacks: $(cat err.txt)"
+grep -q '━</span> scan/denoised.h5' grey.html || fail "no grey levels"
+grep -q '━</span> scan/mask.h5' grey.html && fail "a mask has grey levels"
 report s.run c.tals -o both.html; [ $? != 0 ] || fail "a run and a catalog in one report"
 exit $bad

@@ -107,6 +107,7 @@ RUN = {
     'pair/poisson': (rows(45, 3), '1'),
     'terrain/name': ('hill', None), 'terrain/crs': ('EPSG:2056', None),
     'terrain/height_m': (rows(19, 6, kind=F32), 'm'),
+    'terrain/filled': (np.array([0, 0, 0, 0, 1, 0], U8), None),
     'terrain/k_low': (np.array([-1, 0, 1, 2], I32), None),
     'terrain/k_count': (np.array([2, 0, 3, 0], I32), None),
     'terrain/start': (np.array([0, 2, 2, 5], I64), None),
@@ -155,7 +156,8 @@ def write(folder, older=False):
     for name, (sets, attributes) in FILES.items():
         with h5py.File('%s/%s' % (folder, name), 'w', libver='earliest') as file:
             for path, (value, unit) in sets.items():
-                if older and (path.split('/')[0] in ('material', 'pair', 'body', 'aggregate') or path == 'contact/friction'):
+                if older and (path.split('/')[0] in ('material', 'pair', 'body', 'aggregate')
+                              or path in ('contact/friction', 'terrain/filled')):
                     continue
                 if isinstance(value, str):
                     file.create_dataset(path, data=fixed(value))

@@ -188,12 +188,24 @@ START_TEST(terrain_comes_back_bit_for_bit_and_is_replaced_only_when_asked) {
   ck_assert_mem_eq(read.origin, made.origin, sizeof made.origin);
   ck_assert_mem_eq(&read.nx, &made.nx, offsetof(TlTerrain, height_m) - offsetof(TlTerrain, nx));
   ck_assert_mem_eq(read.height_m, made.height_m, 35 * sizeof(float));
+  ck_assert_ptr_null(read.filled); /* of three samples, but not stored which */
   ck_assert_mem_eq(read.k_low, made.k_low, columns * sizeof(int32_t));
   ck_assert_mem_eq(read.k_count, made.k_count, columns * sizeof(int32_t));
   ck_assert_mem_eq(read.start, made.start, columns * sizeof(int64_t));
   ck_assert_int_eq(read.band_count, made.band_count);
   ck_assert_mem_eq(read.band_phi, made.band_phi, (size_t)made.band_count * sizeof(float));
   CK_FAILS(tl_catalog_load_terrain(c, "hill", &(TlTerrain){0}), TL_EINPUT, "no terrain 'hill'");
+  CK_OK(TL_NEW(made.filled, 35));
+  made.filled[7] = made.filled[20] = 1;
+  begin(c, NULL);
+  CK_FAILS(tl_catalog_add_terrain(c, &made, true, &id), TL_EINPUT,
+           "2 samples are marked as filled, 3 are said to be");
+  made.filled[34] = 1;
+  CK_OK(tl_catalog_add_terrain(c, &made, true, &id));
+  CK_OK(tl_catalog_commit(c));
+  tl_terrain_free(&read);
+  CK_OK(tl_catalog_load_terrain(c, "valley", &read));
+  ck_assert_mem_eq(read.filled, made.filled, 35);
   made.start[columns - 1] = made.band_count; /* one column past the end */
   made.k_count[columns - 1] = 1;
   begin(c, NULL);

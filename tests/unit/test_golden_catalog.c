@@ -128,6 +128,8 @@ static void list_terrain(const TlTerrain *t) {
   blob("band_phi", t->band_phi, t->band_count, 4);
   row_of = "terrain_class terrain_id 1";
   blob("class", t->class_id, t->nx * t->ny, 4);
+  row_of = "terrain_filled terrain_id 1";
+  blob("filled", t->filled, t->nx * t->ny, 1);
 }
 
 /* ---- what goes in: every number another one ---- */
@@ -142,6 +144,7 @@ typedef struct Things {
   float height[NX * NY], phi[BAND];
   int32_t low[COLUMNS], count[COLUMNS], classes[NX * NY];
   int64_t start[COLUMNS];
+  uint8_t filled[NX * NY];
 } Things;
 
 /* seed: another one gives other numbers everywhere. */
@@ -167,6 +170,7 @@ static void make_terrain(Things *t, double seed) {
   static char name[] = "hill", crs[] = "EPSG:2056";
   for (int i = 0; i < NX * NY; i++)
     t->height[i] = (float)(seed * (i + 0.5)), t->classes[i] = (int32_t)(10 * seed) + i;
+  for (int i = 0; i < NX * NY; i++) t->filled[i] = i > 3 && i < 4 + (int)(4 * seed);
   for (int i = 0; i < BAND; i++) t->phi[i] = (float)(seed * (i - 3.5));
   for (int i = 0; i < COLUMNS; i++) {
     t->low[i] = (int32_t)(5 * seed) - i;
@@ -183,6 +187,7 @@ static void make_terrain(Things *t, double seed) {
                            .y0_m = -7 * seed,
                            .height_m = t->height,
                            .class_id = t->classes,
+                           .filled = t->filled,
                            .holes_filled = (int64_t)(4 * seed),
                            .band_m = 8 * seed,
                            .band_spacing_m = 2.5 * seed,
@@ -279,6 +284,7 @@ static void same_terrain(const TlTerrain *is, const TlTerrain *want) {
   SAME(is->band_spacing_m, want->band_spacing_m);
   ck_assert_int_eq(memcmp(is->height_m, want->height_m, sizeof(float) * NX * NY), 0);
   ck_assert_int_eq(memcmp(is->class_id, want->class_id, sizeof(int32_t) * NX * NY), 0);
+  ck_assert_int_eq(memcmp(is->filled, want->filled, NX * NY), 0);
   ck_assert_int_eq(memcmp(is->k_low, want->k_low, sizeof(int32_t) * COLUMNS), 0);
   ck_assert_int_eq(memcmp(is->k_count, want->k_count, sizeof(int32_t) * COLUMNS), 0);
   ck_assert_int_eq(memcmp(is->start, want->start, sizeof(int64_t) * COLUMNS), 0);

@@ -56,10 +56,12 @@ typedef struct Scene {
   float height[6], band[5];
   int32_t low[4], count[4];
   int64_t start[4];
+  uint8_t filled[6];
 } Scene;
 
 static void make_scene(Scene *s) {
   memset(s, 0, sizeof *s);
+  s->filled[4] = 1;
   for (int i = 0; i < 2; i++) {
     s->plane[i] = (TlPlane){vec(9, i), i ? tl_vec3(0.6, 0, 0.8) : tl_vec3(0, 0, 1)};
     s->part[i] = (TlWallPart){
@@ -144,6 +146,7 @@ static void make_scene(Scene *s) {
                                    .y0_m = -2.5,
                                    .height_m = s->height,
                                    .holes_filled = 1,
+                                   .filled = s->filled,
                                    .band_m = 4,
                                    .band_spacing_m = 2.5,
                                    .z0_m = -7,
@@ -266,6 +269,7 @@ static void same_part(const TlWallPart *is, const TlWallPart *want) {
 }
 
 static void same_terrain(const TlTerrain *is, const TlTerrain *want) {
+  ck_assert_int_eq(memcmp(is->filled, want->filled, 6), 0);
   ck_assert_str_eq(is->name, want->name);
   ck_assert_str_eq(is->crs, want->crs);
   ck_assert(is->id == want->id && is->nx == want->nx && is->ny == want->ny);

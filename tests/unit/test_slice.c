@@ -60,7 +60,7 @@ START_TEST(a_preview_shows_the_middle_slices_and_the_change) {
   after.u16[tl_volume_at(&after, 20, 15, 3)] -= 250; /* in xz and yz */
   tl_layers_of(&before, &one);
   tl_layers_of(&after, &two);
-  CK_OK(tl_preview_draw(&one, &two, &image));
+  CK_OK(tl_preview_draw(&one, &two, 0, &image));
   ck_assert_int_eq(image.width, 3 * 52 + 26);
   ck_assert_int_eq(image.height, 26 + 42 + 32 + 32);
   int third = 26 + 2 * 52;
@@ -71,10 +71,19 @@ START_TEST(a_preview_shows_the_middle_slices_and_the_change) {
   ck_assert_int_eq(pixel(&image, 26, 26)[0], 0); /* darkest corner, alike before and after */
   ck_assert_mem_eq(pixel(&image, 26 + 9, 26 + 9), pixel(&image, 26 + 52 + 9, 26 + 9), 3);
   tl_image_free(&image);
+  CK_OK(tl_preview_draw(&one, &two, 110, &image)); /* three pixels a voxel; margins stay */
+  ck_assert_int_eq(image.width, 3 * 132 + 26);
+  ck_assert_int_eq(image.height, 26 + 102 + 72 + 72);
+  third = 26 + 2 * 132;
+  for (int k = 0; k < 9; k++)
+    ck_assert_int_eq(pixel(&image, third + 21 + k % 3, 26 + 15 + k / 3)[0], 255);
+  ck_assert_int_eq(pixel(&image, third + 24, 26 + 15)[0], 128);
+  ck_assert_int_eq(pixel(&image, third + 62, 26 + 102 + 11)[0], 0);
+  tl_image_free(&image);
   tl_volume_free(&after);
   ramp(&after, TL_U8, 40, 30, 19);
   tl_layers_of(&after, &two);
-  CK_FAILS(tl_preview_draw(&one, &two, &image), TL_EINPUT, "one size");
+  CK_FAILS(tl_preview_draw(&one, &two, 0, &image), TL_EINPUT, "one size");
   tl_volume_free(&after);
   tl_volume_free(&before);
 }
@@ -89,7 +98,7 @@ START_TEST(a_preview_of_a_mask_draws_its_border) {
   for (int64_t i = 0; i < tl_volume_count(&mask); i++) mask.u8[i] = i % 1300 >= 600;
   tl_layers_of(&before, &one);
   tl_layers_of(&mask, &two);
-  CK_OK(tl_preview_draw(&one, &two, &image));
+  CK_OK(tl_preview_draw(&one, &two, 0, &image));
   int third = 26 + 2 * (434 + 12);
   ck_assert_int_eq(image.width, 3 * (434 + 12) + 26);
   ck_assert(pixel(&image, third + 199, 26)[2] == 0 && pixel(&image, third + 199, 26)[0] == 255);

@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "shape/heightfield.h"
 #include "shape/terrain_build.h"
+#include "shape/terrain_rough.h"
 
 typedef double (*Ground)(double x, double y);
 
@@ -363,9 +364,61 @@ START_TEST(enclosed_hole_is_refused_or_filled_and_counted) {
   o.fill_holes = true;
   CK_OK(tl_terrain_build(&t, &s, &o));
   ck_assert(t.holes_filled == 4);
+  for (int i = 0; i < 300; i++)
+    ck_assert_int_eq(t.filled[i], i == 149 || i == 150 || i == 171 || i == 63);
   for (int i = 0; i < 20; i++) /* linear heights are harmonic: filled as if never lost */
     CK_NEAR(t.height_m[7 * 20 + i] + t.origin[2], tan30 * 5 * i, 1e-4);
   tl_terrain_free(&t);
+  tl_free(z);
+}
+END_TEST
+
+/* A point lies on filled ground when one of the four samples about it was filled: 5 cells of 8 about
+ * two such samples that touch at a corner, and those of a hole by itself. Roughness below the cells
+ * changes nothing of it, and without the samples all that can be said is where there is no ground. */
+START_TEST(ground_on_filled_samples_is_known_also_below_the_cells) {
+  double *z = sample(plane30, 20, 15, 5, 0);
+  z[7 * 20 + 9] = z[8 * 20 + 10] = z[3 * 20 + 3] = NAN;
+  TlTerrainSource s = source_of(z, 20, 15, 5, (Place){1000.5, 2000.25, 0});
+  TlTerrainOptions o = usual;
+  TlTerrain t;
+  o.fill_holes = true;
+  CK_OK(tl_terrain_build(&t, &s, &o));
+  TlTerrain rough = t;
+  rough.name = tl_strdup("rough");
+  rough.crs = tl_strdup("");
+  CK_OK(TL_NEW(rough.height_m, 300));
+  CK_OK(TL_NEW(rough.filled, 300));
+  memcpy(rough.height_m, t.height_m, 300 * sizeof(float));
+  memcpy(rough.filled, t.filled, 300);
+  rough.class_id = NULL;
+  rough.k_low = rough.k_count = NULL;
+  rough.start = NULL;
+  rough.band_phi = NULL;
+  CK_OK(tl_terrain_roughen(&rough, 0.1, 1.7, 5)); /* three to a cell */
+  int64_t filled = 0;
+  for (int j = 0; j < 14 * 7; j++)
+    for (int i = 0; i < 19 * 7; i++) {
+      double x = t.x0_m + 5 * (i + 0.5) / 7, y = t.y0_m + 5 * (j + 0.5) / 7;
+      int a = i / 7, b = j / 7;
+      bool want = (a >= 8 && a <= 9 && b >= 6 && b <= 7) ||
+                  (a >= 9 && a <= 10 && b >= 7 && b <= 8) || (a >= 2 && a <= 3 && b >= 2 && b <= 3);
+      ck_assert_int_eq(tl_terrain_filled(&t, x, y), want ? TL_GROUND_FILLED : TL_GROUND_MEASURED);
+      ck_assert_int_eq(tl_terrain_filled(&rough, x, y), tl_terrain_filled(&t, x, y));
+      filled += want;
+    }
+  ck_assert_int_eq(filled, 11 * 49);
+  double east = t.x0_m + 19 * 5, north = t.y0_m + 14 * 5;
+  ck_assert_int_eq(tl_terrain_filled(&t, east, north), TL_GROUND_MEASURED); /* the last sample */
+  ck_assert_int_eq(tl_terrain_filled(&t, east + 0.01, north), TL_GROUND_MEASURED);
+  ck_assert_int_eq(tl_terrain_filled(&t, NAN, north), TL_GROUND_MEASURED);
+  TL_FREE(t.filled);
+  ck_assert_int_eq(tl_terrain_filled(&t, east, north), TL_GROUND_UNKNOWN);
+  ck_assert_int_eq(tl_terrain_filled(&t, east + 0.01, north), TL_GROUND_MEASURED);
+  ck_assert(isnan(tl_ground_filled_number(TL_GROUND_UNKNOWN)));
+  ck_assert(tl_ground_filled_number(TL_GROUND_FILLED) == 1);
+  tl_terrain_free(&t);
+  tl_terrain_free(&rough);
   tl_free(z);
 }
 END_TEST
@@ -485,6 +538,7 @@ TL_TEST_MAIN("terrain", plane_is_exact_to_float_rounding,
              fast_grain_is_caught_on_a_five_metre_band,
              coordinates_of_a_million_metres_lose_no_digits, same_bits_for_any_thread_count,
              enclosed_hole_is_refused_or_filled_and_counted,
+             ground_on_filled_samples_is_known_also_below_the_cells,
              no_data_outside_the_outline_is_where_the_terrain_ends,
              points_beside_the_outline_hold_exact_distances,
              points_exactly_on_the_outline_have_ground, what_is_no_terrain_is_refused,
