@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run test programs: tests/run.sh KIND... (or unit/test_X, mpi/test_X, cli/test_X) with BIN and TESTBIN set by make.
 # unit: each program; mpi: each at the rank counts its source names ("ranks: 1 2 4"); cli: scripts.
-# As many at a time as there are cores (TALUS_TEST_JOBS), those under MPI by themselves. Each has a time
+# As many at a time as there are cores (TALUS_TEST_JOBS), those of several ranks by themselves. Each has a time
 # limit (TALUS_TEST_LIMIT) and prints its time and CPU time. Ends with "N passed, N failed".
 # TALUS_SANITIZED=1: tests whose source has a line "# unsanitized: reason" are left out and named, those
 # on more than 2 ranks are left out, and tests of C programs that begin with TL_NOT_SANITIZED().
@@ -46,8 +46,9 @@ one() { # name, command...
 }
 
 # The longest first, so that none is left over to run alone at the end; then the others as they come.
-long="cli/test_help_examples cli/test_guide cli/test_tutorials cli/test_chain cli/test_pipeline unit/test_phantom cli/test_avatars unit/test_binarize
-  unit/test_denoise cli/test_imaging_chain unit/test_render cli/test_superres"
+long="cli/test_help_examples cli/test_guide unit/test_ranks cli/test_laboratory cli/test_chain cli/test_tutorials cli/test_install cli/test_pipeline
+  cli/test_python cli/test_ensemble cli/test_avatars cli/test_replace cli/test_imaging_chain cli/test_fuzz_corpus unit/test_binarize unit/test_phantom
+  unit/test_denoise unit/test_report cli/test_maps cli/test_gis_files"
 by_length() { # sources in, one a line
   awk -v long="$long" 'BEGIN {n = split(long, first)} {
     name = $0; sub(/^tests\//, "", name); sub(/\.[a-z]+$/, "", name); source[name] = $0; order[NR] = name} END {
@@ -59,11 +60,20 @@ start_one() { # source
   case $name in
   unit/*) one "$name" "$TESTBIN/${name#unit/}" ;;
   cli/*) one "$name" bash "$1" ;;
+  mpi/*) on_ranks 1 "$1" ;;
   esac
+}
+ranks_of() { # source of a test under MPI
+  sed -nE 's/.*ranks: *([0-9][0-9 ]*).*/\1/p' "$1" | head -1
+}
+on_ranks() { # number of them, source
+  local name; name=$(basename "$2" .c)
+  CK_FORK=no OMP_NUM_THREADS=1 one "mpi/$name-n$1" "$BIN/talus-mpirun" -n "$1" "$TESTBIN/$name"
 }
 
 # Ranks under MPI hand messages to and fro and wait milliseconds for a core that is taken: tests with
-# several of them run when nothing else does.
+# several of them run when nothing else does, and scripts that say so ("# alone: reason"); one rank, and scripts that
+# start several for a moment, run among the others.
 names=(); alone=(); mpi=()
 for kind in "$@"; do
   case $kind in
@@ -76,6 +86,11 @@ for kind in "$@"; do
   *) echo "tests/run.sh: unknown kind '$kind'" >&2; exit 2 ;;
   esac
 done
+for source in "${mpi[@]}"; do
+  ranks=$(ranks_of "$source")
+  [ -n "$ranks" ] || { echo "tests/run.sh: $source says no ranks" >&2; exit 2; }
+  [[ " $ranks " != *" 1 "* ]] || names+=("$source")
+done
 stop=${TALUS_TEST_STOP:-0}
 go_on() { [ "$stop" != 1 ] || ! grep -q FAILED "$logs/verdicts"; }
 order=by_length; [ "$stop" != 1 ] || order='cat'
@@ -85,7 +100,7 @@ for source in $(printf '%s\n' "${names[@]}" | $order); do
   if [ "${TALUS_SANITIZED:-0}" = 1 ] && grep -q '^# unsanitized: ' "$source"; then
     echo "$source is left out: $(sed -n 's/^# unsanitized: //p' "$source")"; continue
   fi
-  if grep -q 'BIN/talus-mpirun" -n' "$source"; then alone+=("$source"); continue; fi
+  if grep -q '^# alone: ' "$source"; then alone+=("$source"); continue; fi
   if [ "$running" -ge "$jobs" ]; then wait -n; running=$((running - 1)); fi
   start_one "$source" &
   running=$((running + 1)); started=$((started + 1))
@@ -96,14 +111,12 @@ for source in "${alone[@]}"; do
   start_one "$source"; started=$((started + 1))
 done
 for source in "${mpi[@]}"; do
-  name=$(basename "$source" .c)
-  ranks=$(sed -nE 's/.*ranks: *([0-9][0-9 ]*).*/\1/p' "$source" | head -1)
-  [ -n "$ranks" ] || { echo "tests/run.sh: $source says no ranks" >&2; exit 2; }
-  for n in $ranks; do
+  for n in $(ranks_of "$source"); do
+    [ "$n" != 1 ] || continue
     go_on || break
     # More processes than cores, all sanitized, take minutes; what depends on their number is bits.
     [ "${TALUS_SANITIZED:-0}" != 1 ] || [ "$n" -le 2 ] || continue
-    CK_FORK=no OMP_NUM_THREADS=1 one "mpi/$name-n$n" "$BIN/talus-mpirun" -n "$n" "$TESTBIN/$name"
+    on_ranks "$n" "$source"
     started=$((started + 1))
   done
 done

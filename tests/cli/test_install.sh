@@ -46,7 +46,7 @@ done
 mkdir demo
 run talus-phantom --size=44,44,44 --d50-voxels=14 --seed=1 -o demo/phantom.tif || fail phantom
 run talus-phantom --terrain --columns=60 --rows=100 --cell-m=2 -o demo/valley.asc || fail valley
-run make -s -f "$share/demo.mk" SET="time.duration_s=0.2 time.frame_every_s=0.1 grains.grain_scale=9000" AVATAR_FLAGS=--min-voxels=200 \
+run make -s -f "$share/demo.mk" SET="time.duration_s=0.2 time.frame_every_s=0.1 grains.grain_scale=9000" AVATAR_FLAGS="--min-voxels=200 --no-with-border" \
   RENDER_FLAGS="--width=128 --height=80 --no-smooth" ||
   fail "the installed demo: $(tail -20 "$dir/log")"
 for product in demo/catalog.tals demo/run/run.h5 demo/measures/frames.csv demo/pictures/path.png; do
