@@ -263,8 +263,8 @@ check-unit check-mpi check-cli: check-%: tools tests ## one kind of test only
 	@BIN=$(BIN) TESTBIN=$(TESTBIN) tests/run.sh $*
 
 check-asan: deps ## the same suite under AddressSanitizer and UBSan
-	@$(MAKE) --no-print-directory $(JOBS) SAN=1 OPT='-O1 -g' tools tests
-	@$(MAKE) --no-print-directory SAN=1 OPT='-O1 -g' run-asan
+	@$(MAKE) --no-print-directory $(JOBS) SAN=1 OPT='-O1 -g1' tools tests
+	@$(MAKE) --no-print-directory SAN=1 OPT='-O1 -g1' run-asan
 
 .PHONY: run-asan
 run-asan:
