@@ -17,7 +17,7 @@ quiet "$BIN/talus-phantom" --seed=1 --size=44,44,44 --d50-voxels=14 -o stack.tif
 quiet "$BIN/talus-denoise" stack.tif -o denoised.h5
 quiet "$BIN/talus-binarize" denoised.h5 -o mask.h5
 quiet "$BIN/talus-label" mask.h5 --grey=denoised.h5 -o labels.h5
-quiet "$BIN/talus-avatars" labels.h5 --grey=denoised.h5 --catalog=sand.tals --sample=sand --every=2
+quiet "$BIN/talus-avatars" labels.h5 --grey=denoised.h5 --catalog=sand.tals --sample=sand
 quiet "$BIN/talus-phantom" --terrain --seed=1 -o valley.asc
 quiet "$BIN/talus-topo" valley.asc --catalog=sand.tals --name=valley
 cat >slope.yaml <<'YAML'
