@@ -52,6 +52,8 @@ endif
 ifeq ($(SAN),1)
 BASE += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
+# The gold linker takes half the time of the other one, for over a hundred programs.
+LD_FAST := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 # For libFuzzer, by clang (make check-fuzz).
 ifeq ($(FUZZ),1)
 BASE += -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
@@ -78,7 +80,7 @@ else
 BIN := build/bin
 TESTBIN := build/test
 endif
-LDLIBS_ALL := -Wl,--as-needed $(PKG_LIBS) $(ITK_LIBS) -lm
+LDLIBS_ALL := $(LD_FAST) -Wl,--as-needed $(PKG_LIBS) $(ITK_LIBS) -lm
 
 # ---- files ---------------------------------------------------------------------------------------
 LIB_C := $(sort $(wildcard libcore/*/*.c))
@@ -141,6 +143,9 @@ $(OBJ)/version.h: FORCE
 FORCE:
 
 $(OBJ)/libcore/base/provenance.o: $(OBJ)/version.h
+# GDAL is loaded when it is first needed (libcore/io/gdal_functions.h), by the name that programs linked with it ask for.
+$(OBJ)/libcore/io/gdal_library.o: CFLAGS_ALL += -DTL_GDAL_LIBRARY='"$(or $(shell \
+  objdump -p "$$($(CC) -print-file-name=libgdal.so)" 2>/dev/null | sed -n 's/^ *SONAME *//p'),libgdal.so)"'
 ifeq ($(SAN),1)
 # ITK's templates: pointers are left to AddressSanitizer, UBSan's checks of each double the compile time
 # and its headers step iterators from null, not ours to mend.
@@ -258,8 +263,8 @@ check-unit check-mpi check-cli: check-%: tools tests ## one kind of test only
 	@BIN=$(BIN) TESTBIN=$(TESTBIN) tests/run.sh $*
 
 check-asan: deps ## the same suite under AddressSanitizer and UBSan
-	@$(MAKE) --no-print-directory $(JOBS) SAN=1 OPT='-O1 -g' tools tests
-	@$(MAKE) --no-print-directory SAN=1 OPT='-O1 -g' run-asan
+	@$(MAKE) --no-print-directory $(JOBS) SAN=1 OPT='-O1 -g1' tools tests
+	@$(MAKE) --no-print-directory SAN=1 OPT='-O1 -g1' run-asan
 
 .PHONY: run-asan
 run-asan:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run test programs: tests/run.sh KIND... (or unit/test_X, mpi/test_X, cli/test_X) with BIN and TESTBIN set by make.
 # unit: each program; mpi: each at the rank counts its source names ("ranks: 1 2 4"); cli: scripts.
-# As many at a time as there are cores (TALUS_TEST_JOBS), those under MPI by themselves. Each has a time
+# As many at a time as there are cores (TALUS_TEST_JOBS), those of several ranks by themselves. Each has a time
 # limit (TALUS_TEST_LIMIT) and prints its time and CPU time. Ends with "N passed, N failed".
 # TALUS_SANITIZED=1: tests whose source has a line "# unsanitized: reason" are left out and named, those
 # on more than 2 ranks are left out, and tests of C programs that begin with TL_NOT_SANITIZED().
@@ -10,7 +10,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 BIN=$(realpath "$BIN"); TESTBIN=$(realpath "$TESTBIN")
 export BIN TESTBIN LC_ALL=C CK_VERBOSITY=minimal CK_DEFAULT_TIMEOUT=600
-export OMPI_MCA_rmaps_base_oversubscribe=1
+# A tool that runs alone starts MPI four times as fast without a daemon beside it, and without a look at networks.
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_ess_singleton_isolated=1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
 if [ "${TALUS_SANITIZED:-0}" = 1 ]; then
   export CK_FORK=no OMP_NUM_THREADS=2
   LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0"
@@ -27,19 +28,12 @@ jobs=${TALUS_TEST_JOBS:-$(nproc)}
 logs=$(mktemp -d); trap 'rm -rf "$logs"' EXIT
 : >"$logs/verdicts"
 
-# Open MPI's leaks are known by library only when the whole stack is walked at each allocation: slow,
-# so only where MPI is begun.
-walk_stacks() { # source of a test
-  [ -z "${ASAN_OPTIONS:-}" ] || ! grep -qE 'talus-(solve|mpirun)|avalanche.mk|mpitest.h' "$1" || echo ":fast_unwind_on_malloc=0"
-}
-
 # Run one test; its line, and its last words when it failed, come out in one piece.
-one() { # name, source, command...
-  local name=$1 source=$2 code=0 verdict=ok start end; shift 2
-  local log="$logs/${name//\//_}" TIMEFORMAT='%U %S' asan
-  asan=${ASAN_OPTIONS:-}$(walk_stacks "$source")
+one() { # name, command...
+  local name=$1 code=0 verdict=ok start end; shift
+  local log="$logs/${name//\//_}" TIMEFORMAT='%U %S'
   start=$(date +%s.%N)
-  { time ASAN_OPTIONS=$asan timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null; } 2>"$log.cpu" || code=$?
+  { time timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null; } 2>"$log.cpu" || code=$?
   end=$(date +%s.%N)
   [ "$code" = 0 ] || verdict="FAILED (exit $code)"
   (
@@ -52,8 +46,9 @@ one() { # name, source, command...
 }
 
 # The longest first, so that none is left over to run alone at the end; then the others as they come.
-long="cli/test_help_examples cli/test_guide cli/test_tutorials cli/test_chain cli/test_pipeline unit/test_phantom cli/test_avatars unit/test_binarize
-  unit/test_denoise cli/test_imaging_chain unit/test_render cli/test_superres"
+long="cli/test_help_examples cli/test_guide unit/test_ranks cli/test_laboratory cli/test_chain cli/test_tutorials cli/test_install cli/test_pipeline
+  cli/test_python cli/test_ensemble cli/test_avatars cli/test_replace cli/test_imaging_chain cli/test_fuzz_corpus unit/test_binarize unit/test_phantom
+  unit/test_denoise unit/test_report cli/test_maps cli/test_gis_files"
 by_length() { # sources in, one a line
   awk -v long="$long" 'BEGIN {n = split(long, first)} {
     name = $0; sub(/^tests\//, "", name); sub(/\.[a-z]+$/, "", name); source[name] = $0; order[NR] = name} END {
@@ -63,13 +58,22 @@ by_length() { # sources in, one a line
 start_one() { # source
   local name=${1#tests/}; name=${name%.*}
   case $name in
-  unit/*) one "$name" "$1" "$TESTBIN/${name#unit/}" ;;
-  cli/*) one "$name" "$1" bash "$1" ;;
+  unit/*) one "$name" "$TESTBIN/${name#unit/}" ;;
+  cli/*) one "$name" bash "$1" ;;
+  mpi/*) on_ranks 1 "$1" ;;
   esac
+}
+ranks_of() { # source of a test under MPI
+  sed -nE 's/.*ranks: *([0-9][0-9 ]*).*/\1/p' "$1" | head -1
+}
+on_ranks() { # number of them, source
+  local name; name=$(basename "$2" .c)
+  CK_FORK=no OMP_NUM_THREADS=1 one "mpi/$name-n$1" "$BIN/talus-mpirun" -n "$1" "$TESTBIN/$name"
 }
 
 # Ranks under MPI hand messages to and fro and wait milliseconds for a core that is taken: tests with
-# several of them run when nothing else does.
+# several of them run when nothing else does, and scripts that say so ("# alone: reason"); one rank, and scripts that
+# start several for a moment, run among the others.
 names=(); alone=(); mpi=()
 for kind in "$@"; do
   case $kind in
@@ -82,6 +86,11 @@ for kind in "$@"; do
   *) echo "tests/run.sh: unknown kind '$kind'" >&2; exit 2 ;;
   esac
 done
+for source in "${mpi[@]}"; do
+  ranks=$(ranks_of "$source")
+  [ -n "$ranks" ] || { echo "tests/run.sh: $source says no ranks" >&2; exit 2; }
+  [[ " $ranks " != *" 1 "* ]] || names+=("$source")
+done
 stop=${TALUS_TEST_STOP:-0}
 go_on() { [ "$stop" != 1 ] || ! grep -q FAILED "$logs/verdicts"; }
 order=by_length; [ "$stop" != 1 ] || order='cat'
@@ -91,7 +100,7 @@ for source in $(printf '%s\n' "${names[@]}" | $order); do
   if [ "${TALUS_SANITIZED:-0}" = 1 ] && grep -q '^# unsanitized: ' "$source"; then
     echo "$source is left out: $(sed -n 's/^# unsanitized: //p' "$source")"; continue
   fi
-  if grep -q 'BIN/talus-mpirun" -n' "$source"; then alone+=("$source"); continue; fi
+  if grep -q '^# alone: ' "$source"; then alone+=("$source"); continue; fi
   if [ "$running" -ge "$jobs" ]; then wait -n; running=$((running - 1)); fi
   start_one "$source" &
   running=$((running + 1)); started=$((started + 1))
@@ -102,14 +111,12 @@ for source in "${alone[@]}"; do
   start_one "$source"; started=$((started + 1))
 done
 for source in "${mpi[@]}"; do
-  name=$(basename "$source" .c)
-  ranks=$(sed -nE 's/.*ranks: *([0-9][0-9 ]*).*/\1/p' "$source" | head -1)
-  [ -n "$ranks" ] || { echo "tests/run.sh: $source says no ranks" >&2; exit 2; }
-  for n in $ranks; do
+  for n in $(ranks_of "$source"); do
+    [ "$n" != 1 ] || continue
     go_on || break
     # More processes than cores, all sanitized, take minutes; what depends on their number is bits.
     [ "${TALUS_SANITIZED:-0}" != 1 ] || [ "$n" -le 2 ] || continue
-    CK_FORK=no OMP_NUM_THREADS=1 one "mpi/$name-n$n" "$source" "$BIN/talus-mpirun" -n "$n" "$TESTBIN/$name"
+    on_ranks "$n" "$source"
     started=$((started + 1))
   done
 done

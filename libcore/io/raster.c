@@ -4,15 +4,12 @@
 #include "base/mem.h"
 #include "base/sandbox.h"
 #include "base/text.h"
+#include "io/gdal_functions.h"
 #include "io/gdal_library.h"
 
-#include <cpl_conv.h>
-#include <cpl_error.h>
 #include <cpl_string.h>
-#include <gdal.h>
 #include <inttypes.h>
 #include <math.h>
-#include <ogr_srs_api.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -330,6 +327,7 @@ static TlStatus read_head(const char *path, void *of) {
   Window *w = &j->window;
   TlRaster *raster = &j->raster;
   s->path = path;
+  TL_TRY(tl_gdal_load());
   TL_TRY(open_source(s));
   TL_TRY(check_bands(s));
   TL_TRY(check_transform(s, g));
@@ -533,6 +531,7 @@ static TlStatus write_tiff_set(const TlRaster *r, GDALDatasetH set, const char *
 
 static TlStatus write_tiff(const TlRaster *r, const char *temp) {
   const char *const options[] = {"COMPRESS=DEFLATE", "BIGTIFF=IF_SAFER", NULL};
+  TL_TRY(tl_gdal_load());
   GDALAllRegister();
   CPLPushErrorHandler(CPLQuietErrorHandler);
   CPLErrorReset();

@@ -4,13 +4,10 @@
 #include "base/mem.h"
 #include "base/sandbox.h"
 #include "base/text.h"
+#include "io/gdal_functions.h"
 #include "io/gdal_library.h"
 
-#include <cpl_conv.h>
-#include <gdal.h>
 #include <math.h>
-#include <ogr_api.h>
-#include <ogr_srs_api.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -333,6 +330,7 @@ static TlStatus read_layer(const char *path, void *of) {
   j->path = path;
   if (j->kind < TL_VECTOR_POINTS || j->kind > TL_VECTOR_LINES)
     return tl_fail(TL_EINPUT, "a kind of geometry that does not exist");
+  TL_TRY(tl_gdal_load());
   TL_TRY(open_layer(j));
   TL_TRY(prepare_crs(j));
   TL_TRY(read_fields(j));

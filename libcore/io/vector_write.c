@@ -1,14 +1,10 @@
 #include "io/vector_write.h"
 
 #include "base/file.h"
+#include "io/gdal_functions.h"
 #include "io/gdal_library.h"
 
-#include <cpl_conv.h>
-#include <cpl_error.h>
-#include <gdal.h>
 #include <math.h>
-#include <ogr_api.h>
-#include <ogr_srs_api.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -98,6 +94,7 @@ static TlStatus fill(Target *t, GDALDatasetH set) {
 
 static TlStatus write_layer(const TlVectorLayer *layer, const char *driver, const char *temp) {
   Target t = {.from = layer, .path = temp};
+  TL_TRY(tl_gdal_load());
   GDALAllRegister();
   CPLPushErrorHandler(CPLQuietErrorHandler);
   CPLSetConfigOption("OGR_CURRENT_DATE", "2000-01-01T00:00:00.000Z"); /* the same bytes */

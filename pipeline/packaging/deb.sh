@@ -42,6 +42,9 @@ for program in "$work"/talus/usr/bin/*; do
   if [ "$(head -c 4 "$program" | tail -c 3)" = ELF ]; then programs+=("$program"); fi
 done
 libraries=$(cd "$work/shlibs" && dpkg-shlibdeps -O "${programs[@]}" 2>/dev/null | sed 's/^shlibs:Depends=//')
+# GDAL is loaded when a raster is read or written.
+gdal=$(dpkg-query -S '*/libgdal.so.[0-9][0-9]' | sed 's/:.*//' | head -1)
+libraries="$libraries${gdal:+, $gdal}"
 [ -n "$libraries" ] || { echo "deb.sh: dpkg-shlibdeps names no libraries" >&2; exit 1; }
 
 pack() { # PACKAGE ARCHITECTURE SECTION DEPENDS SUMMARY DESCRIPTION

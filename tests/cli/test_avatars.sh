@@ -99,15 +99,16 @@ quiet "$BIN/talus-avatars" ball.h5 --method=distance --sample=t --catalog=ball.t
 [ "$(sqlite3 ball.tals "PRAGMA user_version; SELECT count(*) FROM avatar_check WHERE contact_width > 1")" = $'5\n2' ] ||
   fail "schema 3 is not brought to 5"
 
-# the stack before denoising, mixed in
-quiet "${make[@]}" --raw=stack.tif --catalog=r.tals
-holds "$(value grains) == $grains"
+# the stack before denoising, mixed in, for every fourth grain
+fourth="int(($grains + 3) / 4)"
+quiet "${make[@]}" --raw=stack.tif --catalog=r.tals --every=4
+holds "$(value grains) == $fourth"
 expect 1 absent.tif "${make[@]}" --raw=absent.tif --catalog=x.tals
 
 # the other methods
 quiet "$BIN/talus-avatars" labels.h5 --method=distance --sample=d --min-voxels=200 --catalog=d.tals
 holds "$(value grains) == $grains && $(value median_volume_change) < 3"
-quiet "${make[@]}" --catalog=d.tals --method=edge --curvature-steps=5 --nodes=80
+quiet "${make[@]}" --every=4 --catalog=d.tals --method=edge --curvature-steps=5 --nodes=80
 holds "$(value median_nodes) == 80 && $(value median_curvature_loss_restored) > 1"
 
 # refusals

@@ -30,9 +30,9 @@ for method in nlm gaussian median bilateral diffusion; do
   done
 done
 # within a limit the noise is estimated from 20 layers of the stack: 2 bytes a voxel, as read, and 4
-for size in 240,240,24 120,240,24; do
-  quiet "$BIN/talus-phantom" --size=$size --d50-voxels=20 --noise=8 -o flat-$size.tif
-  quiet "$BIN/talus-denoise" flat-$size.tif --method=bilateral --threads=1 --memory=500 -n -o plan.h5
+for size in 24,240,240 24,240,120; do
+  head -c $((2 * ${size//,/ * })) /dev/urandom >flat.raw
+  quiet "$BIN/talus-denoise" flat.raw --raw=$size,u16,little --method=bilateral --threads=1 --memory=500 -n -o plan.h5
   value memory >>bands.txt
 done
 awk '{ m[NR] = $1 } END { d = m[1] - m[2] - 20 * 120 * 240 * 6e-6; exit !(d * d < 0.02) }' bands.txt ||

@@ -185,7 +185,7 @@ a, b = (h5py.File(f + "/frame_000005.h5")["position_m"][0] for f in ("same.run",
 if list(a) != list(b): print("FAILED: not what it does alone:", a, b); sys.exit(1)' || bad=1
 
 # ---- killed, resumed ----
-slow=(hill.yaml --set ensemble.count=400 --set time.duration_s=2)
+slow=(hill.yaml --set ensemble.count=300 --set time.duration_s=2)
 ensemble "${slow[@]}" -o whole.run
 "$BIN/talus-ensemble" "${slow[@]}" -o killed.run -q >/dev/null 2>&1 &
 pid=$!
@@ -195,7 +195,7 @@ kill -9 $pid 2>/dev/null; wait $pid 2>/dev/null
 refused 2 '--resume continues it, --overwrite starts anew' -- "${slow[@]}" -o killed.run
 refused 1 'is of another study or terrain' -- "${slow[@]}" -o killed.run --resume --set seed=6
 ensemble "${slow[@]}" -o killed.run --resume
-grep -Eq '(128|256) of 400 blocks are there already' err || fail "nothing was resumed: $(cat err)"
+grep -Eq '(128|256) of 300 blocks are there already' err || fail "nothing was resumed: $(cat err)"
 for f in blocks.csv departures.csv history.csv cells.csv; do cmp whole.run/$f killed.run/$f || fail "$f differs after a kill"; done
 refused 2 'the ensemble is finished' -- "${slow[@]}" -o killed.run --resume
 refused 2 'holds no blocks of an ensemble' -- hill.yaml -o none.run --resume

@@ -14,7 +14,7 @@ fail() { echo "FAILED: $*"; bad=1; }
 pipeline() {
   OMPI_MCA_btl=self,vader make -s -f "$here/pipeline/avalanche.mk" BIN="$BIN" STACK=stack.tif DEM=slope.asc OUT=out \
     STUDY="$here/config/avalanche.yaml" SET="time.duration_s=0.2 time.frame_every_s=0.1" \
-    AVATAR_FLAGS=--min-voxels=200 RENDER_FLAGS="--width=160 --height=100 --no-smooth" "$@" >log.txt 2>&1
+    AVATAR_FLAGS="--min-voxels=200 --no-with-border" RENDER_FLAGS="--width=160 --height=100 --no-smooth" "$@" >log.txt 2>&1
 }
 stages() { tail -n +2 out/stages.csv | cut -d, -f1 | tr '\n' ' '; }
 

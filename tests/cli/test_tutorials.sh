@@ -16,7 +16,7 @@ built=(-o tools -o "${bin%/bin}/lib/libtalus.a" BIN="$bin" TOOLS="$tools"); for 
 flock "$BIN" make -s -C "$here" "${built[@]}" man completion >"$dir/log" 2>&1 || fail "man pages and completion: $(cat "$dir/log")"
 make -s -C "$here" -o man -o completion "${built[@]}" PREFIX="$dir/prefix" install >"$dir/log" 2>&1 || { fail "install: $(cat "$dir/log")"; exit 1; }
 mkdir "$dir/work"; cp tests/guide.py "$dir"; for page in $pages; do cp "docs/guide/$page" "$dir"; done
-small=(VOXELS=44 STRAIN=0.001 AVATAR_FLAGS=--min-voxels=200 RENDER_FLAGS="--width=160 --height=100 --no-smooth"
+small=(VOXELS=44 STRAIN=0.001 AVATAR_FLAGS="--min-voxels=200 --no-with-border" RENDER_FLAGS="--width=160 --height=100 --no-smooth"
   SPECIMEN_SET=time.duration_s=0.1 BLOCKS=8
   SET="penalty.normal_Pa_m=1.0e+10 time.dt_s=2.5e-5 triaxial.stages.0.most_s=0.02 triaxial.stages.1.rate_per_s=0.1 time.frame_every_s=0.005")
 cd "$dir/work" || exit 1

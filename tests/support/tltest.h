@@ -10,6 +10,9 @@
 
 #include "base/status.h"
 
+/* Of two sizes, the second under the sanitizers: all code once, the figures elsewhere. */
+#define TL_SIZE(plain, sanitized) (getenv("TALUS_SANITIZED") ? (sanitized) : (plain))
+
 /* First in a test of figures, or of bits over much data: beside it smaller tests take the same code
  * through the sanitizers, under which it would take a minute. */
 #define TL_NOT_SANITIZED()                                                                         \

@@ -382,7 +382,7 @@ static void check_slabs(const TlVolume *v, const TlRoi *roi, int method, int64_t
   CK_OK(filter_piece(&piece, v, roi, &at_once));
   CK_OK(tl_volume_like(&pieces, v, TL_F32));
   tl_layers_of(v, &layers);
-  for (int64_t each = 3; each < v->nz; each += 8) {
+  for (int64_t each = 3; each < v->nz; each += TL_SIZE(8, 24)) {
     TlSlabPlan plan = {.slabs = 9, .layers = each, .halo = halo};
     TlSlabRun run = {.filter = filter_piece, .context = &piece, .type = TL_F32};
     TlVolumeSink into = {.volume = &pieces};

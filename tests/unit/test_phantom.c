@@ -249,7 +249,7 @@ END_TEST
 /* ---- the shapes ---- */
 
 START_TEST(shapes_have_their_diameter_bound_and_slope) {
-  for (int k = 0; k < 40; k++) {
+  for (int k = 0; k < TL_SIZE(40, 8); k++) {
     TlRandom random = {11, (uint64_t)k, 0};
     TlPhantomShape s;
     tl_phantom_shape_make(&s, (TlGrainKind)(k % 4), 20, &random);
@@ -594,8 +594,10 @@ END_TEST
 
 START_TEST(disc_has_a_wall_and_nothing_outside_the_scan) {
   TlPhantomOptions o = small_options();
-  o.nx = o.ny = 80;
-  o.nz = 40;
+  const int64_t side = TL_SIZE(80, 56);
+  const double middle = (double)(side - 1) / 2;
+  o.nx = o.ny = side;
+  o.nz = TL_SIZE(40, 20);
   o.d50_voxels = 11;
   o.disc = true;
   TlPhantom p;
@@ -603,10 +605,10 @@ START_TEST(disc_has_a_wall_and_nothing_outside_the_scan) {
   double wall = 0;
   int64_t walls = 0;
   for (int64_t i = 0; i < tl_volume_count(&p.stack); i++) {
-    double r = hypot((double)(i % 80) - 39.5, (double)(i / 80 % 80) - 39.5);
-    if (r > 39.5) ck_assert(p.stack.u16[i] == 0);
+    double r = hypot((double)(i % side) - middle, (double)(i / side % side) - middle);
+    if (r > middle) ck_assert(p.stack.u16[i] == 0);
     if (r > p.cylinder_radius + 0.71) ck_assert(p.labels.u32[i] == 0);
-    if (fabs(r - 0.915 * 39.5) > 0.3) continue;
+    if (fabs(r - 0.915 * middle) > 0.3) continue;
     wall += p.clean.u16[i] / 200.0;
     walls++;
   }

@@ -23,11 +23,7 @@ typedef struct Specimen {
   double saturation, grey;
 } Specimen;
 
-/* porosity: the true one, by voxels. */
-static void look(const Specimen *s, uint64_t seed, TlBinarizeMethod method, TlBinarizeResult *r,
-                 double *porosity) {
-  TlPhantom p;
-  TlVolume mask;
+static void make(const Specimen *s, uint64_t seed, TlPhantom *p) {
   TlPhantomOptions o = tl_phantom_defaults();
   o.nx = o.ny = o.nz = 60;
   o.seed = seed;
@@ -39,14 +35,19 @@ static void look(const Specimen *s, uint64_t seed, TlBinarizeMethod method, TlBi
   o.water = s->water;
   o.water_saturation = s->saturation;
   o.water_grey = s->grey;
-  CK_OK(tl_phantom_make(&o, &p));
+  CK_OK(tl_phantom_make(&o, p));
+}
+
+/* porosity: the true one, by voxels. */
+static void look(const TlPhantom *p, TlBinarizeMethod method, TlBinarizeResult *r,
+                 double *porosity) {
+  TlVolume mask;
   TlBinarizeOptions options = {.method = method, .hmrf = TL_HMRF_DEFAULTS};
-  CK_OK(tl_binarize(&p.stack, &whole, &options, &mask, r));
+  CK_OK(tl_binarize(&p->stack, &whole, &options, &mask, r));
   int64_t grain = 0;
-  for (int64_t i = 0; i < tl_volume_count(&p.labels); i++) grain += p.labels.u32[i] > 0;
-  *porosity = 1 - (double)grain / (double)tl_volume_count(&p.labels);
+  for (int64_t i = 0; i < tl_volume_count(&p->labels); i++) grain += p->labels.u32[i] > 0;
+  *porosity = 1 - (double)grain / (double)tl_volume_count(&p->labels);
   tl_volume_free(&mask);
-  tl_phantom_free(&p);
 }
 
 START_TEST(water_is_told_and_the_range_holds_the_true_porosity) {
@@ -55,11 +56,15 @@ START_TEST(water_is_told_and_the_range_holds_the_true_porosity) {
       {TL_SHAPES_FACETED, 20, 3, 0.7, TL_WATER_MENISCI, 0.4, 130},
       {TL_SHAPES_ROUNDED, 16, 3, 1.0, TL_WATER_FILMS, 0.5, 130},
   };
+  /* by both methods; menisci and films under the sanitizers */
+  TlPhantom p;
   for (int k = 0; k < 6; k++) {
     TlBinarizeResult r;
     double porosity;
-    look(&wet[k % 3], (uint64_t)(800 + k), k < 3 ? TL_BINARIZE_HMRF_EM : TL_BINARIZE_OTSU, &r,
-         &porosity);
+    if (k / 2 == 1 && TL_SIZE(0, 1)) continue;
+    if (k % 2 == 0) make(&wet[k / 2], (uint64_t)(803 + k / 2), &p);
+    look(&p, k % 2 == 0 ? TL_BINARIZE_HMRF_EM : TL_BINARIZE_OTSU, &r, &porosity);
+    if (k % 2 == 1) tl_phantom_free(&p);
     ck_assert_msg(r.third.looked && r.third.found, "case %d: least %g", k, r.third.least);
     ck_assert_msg(porosity - r.porosity > 0.06, "case %d: two phases are good enough", k);
     ck_assert_msg(r.porosity_range[0] <= porosity && porosity <= r.porosity_range[1],
@@ -77,10 +82,13 @@ START_TEST(dry_stacks_have_no_third_phase) {
       {TL_SHAPES_ROUNDED, 20, 3, 1.2, TL_WATER_NONE, 0.5, 0},
       {TL_SHAPES_CONCAVE, 20, 5, 0.5, TL_WATER_NONE, 0.5, 0},
   };
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < TL_SIZE(4, 1); k++) {
+    TlPhantom p;
     TlBinarizeResult r;
     double porosity;
-    look(&dry[k], (uint64_t)(810 + k), TL_BINARIZE_HMRF_EM, &r, &porosity);
+    make(&dry[k], (uint64_t)(810 + k), &p);
+    look(&p, TL_BINARIZE_HMRF_EM, &r, &porosity);
+    tl_phantom_free(&p);
     ck_assert_msg(r.third.looked && !r.third.found, "case %d: least %g", k, r.third.least);
     ck_assert(r.third_grey == 0);
     CK_NEAR(r.porosity, porosity, 0.01);
@@ -94,7 +102,10 @@ START_TEST(noise_keeps_from_looking) {
   static const Specimen noisy = {TL_SHAPES_MIXED, 16, 20, 0.7, TL_WATER_NONE, 0.5, 0};
   TlBinarizeResult r;
   double porosity;
-  look(&noisy, 820, TL_BINARIZE_OTSU, &r, &porosity);
+  TlPhantom p;
+  make(&noisy, 820, &p);
+  look(&p, TL_BINARIZE_OTSU, &r, &porosity);
+  tl_phantom_free(&p);
   ck_assert(!r.third.looked && !r.third.found && r.third.noise > TL_PROFILE_NOISE);
 }
 END_TEST
