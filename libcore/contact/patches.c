@@ -3,8 +3,8 @@
 #include <math.h>
 
 enum { CORNERS = 6, ROUNDS = 6 };
-static const double CELLS = 1.2;         /* radius of the hexagon, */
-static const double LEAST_HEXAGON = 0.1; /* and at least this of the smaller radius */
+static const double CELLS = 1.2;          /* radius of the hexagon, */
+static const double LEAST_HEXAGON = 0.07; /* and at least this of the smaller radius */
 static const double FLAT =
     0.15; /* over r: curvatures are taken for no less, smoothly, where they say how
                                      wide a patch is */
@@ -12,7 +12,7 @@ static const double LEVEL = 0.03; /* over r: and where they say how far away the
 /* Of the force along the normal: what the change of H may turn it by, and add. Where a place is about to
  * vanish it runs away from the smallest motion, and the derivative knows no bound. */
 static const double SLANT = 0.25;
-static const double OFF = 0.05; /* of the hexagon: so far from its place a look will do */
+static const double OFF = 0.02; /* of the hexagon: so far from its place a look will do */
 
 static const double COS[CORNERS] = {1, 0.5, -0.5, -1, -0.5, 0.5};
 #define SIN60 0.86602540378443864676
@@ -34,6 +34,15 @@ typedef struct Parabola {
   double way[2];                 /* from the middle to the least F */
   double gap;                    /* there */
 } Parabola;
+
+/* The amount of a curvature, and no less than this, smoothly; and its slope where it is `bounded`. */
+static double no_less(double curvature, double least) {
+  return sqrt(hypot(curvature * curvature, least * least));
+}
+static double no_less_slope(double curvature, double bounded) {
+  double part = curvature / bounded;
+  return part * part * part;
+}
 
 /* The inverse of H with eigenvalues of their amount, and no smaller than `least`. */
 static void invert(Parabola *p, double least) {
@@ -70,8 +79,8 @@ static bool look_around(const TlTouchField *field, const Frame *at, Parabola *p)
   p->way[0] = -(p->inverse[0] * p->slope[0] + p->inverse[1] * p->slope[1]);
   p->way[1] = -(p->inverse[1] * p->slope[0] + p->inverse[2] * p->slope[1]);
   p->gap = middle + 0.5 * (p->slope[0] * p->way[0] + p->slope[1] * p->way[1]);
-  p->high = hypot(p->mean + p->spread, field->flat);
-  p->low = hypot(p->mean - p->spread, field->flat);
+  p->high = no_less(p->mean + p->spread, field->flat);
+  p->low = no_less(p->mean - p->spread, field->flat);
   return true;
 }
 
@@ -82,8 +91,8 @@ static void weigh(const Parabola *p, double h, double level, const Frame *at,
                   double weight[CORNERS + 1]) {
   double det = p->low * p->high, root = 1 / sqrt(det), d = -p->gap;
   double by_gap = -M_PI * d * d * root, by_det = -M_PI / 6 * d * d * d * root / det;
-  double low = by_det * p->high * (p->mean - p->spread) / p->low,
-         high = by_det * p->low * (p->mean + p->spread) / p->high;
+  double low = by_det * p->high * no_less_slope(p->mean - p->spread, p->low),
+         high = by_det * p->low * no_less_slope(p->mean + p->spread, p->high);
   double part = (high - low) / tl_max(p->spread, 1e-12 * p->high);
   double by_mean = low + high, by_half = part * p->half, by_turn = part * p->turn;
   weight[CORNERS] = by_gap - by_mean * 2 / (h * h);

@@ -28,7 +28,7 @@ static void judge(TlAvatar *grain, Bounds surface, Bounds nodes) {
 START_TEST(a_superellipsoid_comes_back_with_its_energy) {
   TlAvatar grain;
   CK_OK(tl_avatar_superellipsoid(0.012, 0.010, 0.008, 0.6, 0.8, 0.001, 300, &grain));
-  judge(&grain, (Bounds){5e-4, 0.01}, (Bounds){2e-4, 3e-3});
+  judge(&grain, (Bounds){5e-4, 0.03}, (Bounds){2e-4, 3e-3});
 }
 END_TEST
 

@@ -162,13 +162,15 @@ typedef struct Plate {
   double mean, rms; /* force, N; error of one, of kn pi R d^2 */
 } Plate;
 
-/* R that of the nodes, d = 5% of it from them: their surface lies a little inside the sphere's. */
-static Plate plate(int32_t nodes, TlSpread spread) {
+/* R that of the nodes, d a share of it from them: their surface lies a little inside the sphere's. By
+ * places R is the sphere's own. */
+static Plate plate(int32_t nodes, TlSpread spread, TlEdges edges, double share) {
   JudgeScene s;
   TlAvatar ball;
   Plate p = {0};
   open_scene(&s, "linear", 1e-6);
   s.config.penalty.spread = spread;
+  s.config.search.edges = edges;
   s.config.search.sides = spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
   TL_TEST_SET(&s.config, TL_TEST_BOTH, stiffness,
               (TlStiffness){.normal_N_m = 1e6, .normal_Pa_m = 1e8});
@@ -178,16 +180,17 @@ static Plate plate(int32_t nodes, TlSpread spread) {
     const float *x = &ball.node_m[3 * k];
     radius += tl_norm(tl_vec3((double)x[0], (double)x[1], (double)x[2])) / ball.node_count;
   }
+  if (edges == TL_EDGES_PLACES) radius = 1;
   int64_t id = judge_scene_avatar(&s, &ball);
   judge_scene_plane(&s, tl_vec3(0, 0, 0), tl_vec3(0, 0, 1));
   judge_scene_start(&s);
   for (int k = 0; k < TURNS; k++)
-    judge_scene_put(&s, id, 1, tl_vec3(3 * k, 0, 0.95 * radius),
+    judge_scene_put(&s, id, 1, tl_vec3(3 * k, 0, (1 - share) * radius),
                     tl_quat_from_rotation(tl_vec3(0.7 * k, 1.1 * k, 0.3 * k)), tl_vec3(0, 0, 0));
   judge_scene_steps(&s, 1);
   TlContactRow *rows;
   int64_t count;
-  double want = 1e8 * PI * radius * 0.0025 * radius * radius;
+  double want = 1e8 * PI * radius * share * share * radius * radius;
   JUDGE_OK(stepper_contacts(s.solver, &s.bodies, &rows, &count));
   for (int64_t i = 0; i < count; i++) {
     double force = rows[i].force_N.z;
@@ -205,18 +208,23 @@ static void plates(void) {
   static const int32_t nodes[3] = {800, 1600, 3200};
   Plate surface[3], points[3];
   for (int i = 0; i < 3; i++) {
-    surface[i] = plate(nodes[i], TL_SPREAD_TRACTION);
-    points[i] = plate(nodes[i], TL_SPREAD_NODES);
+    surface[i] = plate(nodes[i], TL_SPREAD_TRACTION, TL_EDGES_NODES, 0.05);
+    points[i] = plate(nodes[i], TL_SPREAD_NODES, TL_EDGES_NODES, 0.05);
   }
+  Plate patch = plate(100, TL_SPREAD_TRACTION, TL_EDGES_PLACES, 0.005);
   double want = 1e8 * PI * 0.0025;
   judge_at_most(JUDGE_GOAL, "penalty_plate_800_error", fabs(surface[0].mean / want - 1),
                 "of 7.854e5 N", 0.01);
   judge_at_most(JUDGE_GOAL, "penalty_plate_3200_error", fabs(surface[2].mean / want - 1),
                 "of 7.854e5 N", 0.01);
+  judge_at_most(JUDGE_GOAL, "penalty_plate_patch_error", patch.rms, "of kn pi R d^2", 0.01);
   judge_at_most(JUDGE_CORRECT, "penalty_plate_scatter_ratio", surface[2].rms / surface[0].rms,
                 "3200 over 800 nodes", 1);
   judge_at_least(JUDGE_CORRECT, "penalty_plate_node_law_ratio", points[2].mean / points[0].mean,
                  "3200 over 800 nodes", 3);
+  judge_note("Over the surface, 100 nodes and 0.5%% deep: rms error of one orientation of eight "
+             "%.2g.",
+             patch.rms);
   for (int i = 0; i < 3; i++)
     judge_note(
         "%d nodes: traction %.4g N, rms error of one orientation of eight %.2g; force a node "
