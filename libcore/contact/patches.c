@@ -5,10 +5,9 @@
 enum { CORNERS = 6, ROUNDS = 6 };
 static const double CELLS = 1.2;          /* radius of the hexagon, */
 static const double LEAST_HEXAGON = 0.07; /* and at least this of the smaller radius */
-static const double FLAT =
-    0.15; /* over r: curvatures are taken for no less, smoothly, where they say how
-                                     wide a patch is */
-static const double LEVEL = 0.03; /* over r: and where they say how far away the place is */
+/* Over r: curvatures are taken for no less, smoothly, where they say how wide a patch is; and where they say
+ * how far away the place is. */
+static const double FLAT = 0.15, LEVEL = 0.03;
 /* Of the force along the normal: what the change of H may turn it by, and add. Where a place is about to
  * vanish it runs away from the smallest motion, and the derivative knows no bound. */
 static const double SLANT = 0.25;
