@@ -1,4 +1,4 @@
-/* The state has the same bits on any number of ranks, over hundreds of steps of scenes in which
+/* The state has the same bits on any number of ranks, over thousands of steps of scenes in which
  * ranks share several islands at a time. The ranks are coroutines (tests/ranks/ranks.h), so that
  * four of them take no more than four times the work; tests/mpi/ has the same with MPI, and with
  * threads.
@@ -92,7 +92,7 @@ static void compare_ranks(const char *name, const char *text, int64_t look, doub
  * needs in the same group. */
 static const char avalanche[] =
     "catalog: c.sqlite\n"
-    "time: {dt_s: 5.0e-4, steps: 1000}\n"
+    "time: {dt_s: 5.0e-4, steps: 2000}\n"
     "grains: {sample: sand}\n"
     "release: {assembly: lattice, low_m: [0.01, 0.02, 0], high_m: [0.04, 0.06, 0], layers: 1, "
     "clearance_m: 5.0e-4}\n"
@@ -135,8 +135,8 @@ static const char crowd[] =
 
 /* A heap of mixed shapes poured over posts that never move. */
 static const char heap[] =
-    "time: {dt_s: 5.0e-4, steps: 150}\n" RANKS_SHAPES "grains: {shapes: [egg, ball, jack]}\n"
-    "release: {assembly: poured, count: 70, low_m: [0, 0, 0.012], high_m: [0.014, 0.012, 0.02], "
+    "time: {dt_s: 5.0e-4, steps: 250}\n" RANKS_SHAPES "grains: {shapes: [egg, ball, jack]}\n"
+    "release: {assembly: poured, count: 110, low_m: [0, 0, 0.012], high_m: [0.014, 0.012, 0.02], "
     "velocity_m_s: [0, 0, -0.4]}\n"
     "bodies: [{shape: post, position_m: [0.002, 0.003, 0.001], fixed: yes, count: 4, step_m: "
     "[0.0035, "
