@@ -35,11 +35,16 @@ static inline Pair pair_of(const TlPress *p) {
                 .mass = sum * both};
 }
 
+/* The collider that a point is a node of. */
+static int32_t whose(const TlPress *p, const TlPoint *point) {
+  return point->key & 1 && p->b >= 0 ? p->b : p->a;
+}
+
 /* Of the surface that a point stands for; 0: a point. Both grains' nodes bear half each. */
 static double area_of(const TlPress *p, const TlPoint *point) {
   if (p->penalty->spread != TL_SPREAD_TRACTION) return 0;
   if (point->area_m2 > 0) return point->area_m2;
-  int32_t body = point->key & 1 ? p->b : p->a;
+  int32_t body = whose(p, point);
   const TlShape *shape = p->colliders->shape[body];
   if (!shape->avatar) return 0;
   double scale = p->colliders->scale[body], share = p->b >= 0 ? 0.5 : 1;
@@ -98,10 +103,17 @@ static void sort_points(TlPoint *point, size_t count) {
   }
 }
 
+/* A corner that a polyhedron has beside its nodes stands for no surface. */
+static bool is_bare(const TlPress *p, const TlPoint *point) {
+  if (p->penalty->spread != TL_SPREAD_TRACTION || point->area_m2 > 0) return false;
+  const TlAvatar *avatar = p->colliders->shape[whose(p, point)]->avatar;
+  return avatar && point->key >> 1 >= avatar->node_count;
+}
+
 static size_t touching(const TlPress *p, TlPoints *points) {
   size_t count = 0;
   for (size_t i = 0; i < points->count; i++) {
-    if (!(points->point[i].gap < 0)) continue;
+    if (!(points->point[i].gap < 0) || is_bare(p, &points->point[i])) continue;
     if (count < i) points->point[count] = points->point[i];
     count++;
   }
