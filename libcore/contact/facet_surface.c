@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-enum { MOST = TL_FACET_LOOP + TL_FACET_PLANES + 1 };
+enum { MOST = TL_FACET_CUT };
 
 typedef struct Polygon {
   int count;
@@ -68,18 +68,62 @@ static Sums integrate(const Polygon *p, const Linear *f) {
   return s;
 }
 
-static TlStatus add_piece(const Sums *s, TlVec3 n, double share, int32_t number,
-                          const TlFacetFrame *frame, TlPoints *points) {
-  if (!(s->depth > 0 && s->deepest > 0)) return TL_OK;
-  double depth = tl_max(s->deepest, frame->depth), whole = s->area * depth;
-  TlVec3 x = tl_scale(1 / s->depth, s->moment);
+/* What one of the triangles about the centre of pressure holds. */
+static Sums triangle_of(const Polygon *p, const Linear *f, TlVec3 centre, int i) {
+  Polygon t = {.count = 3,
+               .corner = {centre, p->corner[i], p->corner[i + 1 < p->count ? i + 1 : 0]}};
+  return integrate(&t, f);
+}
+
+/* Depth times distance from the centre over such a triangle: along rays by hand, across them by three
+ * points of Gauss. */
+static double turning_of(const Polygon *p, const Linear *f, TlVec3 centre, int i, double area) {
+  static const double at[3] = {0.11270166537925831, 0.5, 0.88729833462074169},
+                      share[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
+  TlVec3 from = p->corner[i], to = p->corner[i + 1 < p->count ? i + 1 : 0];
+  double sum = 0, middle = -value_at(f, centre);
+  for (int k = 0; k < 3; k++) {
+    TlVec3 x = tl_axpy(tl_scale(1 - at[k], from), at[k], to);
+    sum += share[k] * tl_norm(tl_sub(x, centre)) * (middle / 12 - value_at(f, x) / 4);
+  }
+  return 2 * area * sum;
+}
+
+static TlStatus add_point(const Sums *s, TlVec3 x, TlVec3 n, double share, double depth,
+                          int64_t key, const TlFacetFrame *frame, TlPoints *points) {
+  double whole = s->area * depth;
   return tl_points_add(points, (TlPoint){.p = tl_add(frame->centre, tl_mat_vec(frame->turn, x)),
                                          .n = tl_mat_vec(frame->turn, n),
                                          .gap = -depth,
-                                         .key = frame->key - number,
+                                         .key = key,
                                          .area_m2 = share * s->area,
                                          .filled = s->depth / whole,
                                          .filled2 = s->square / (whole * depth)});
+}
+
+/* A face that turns on a face is held by friction all over it, and one point would hold nothing. So each
+ * triangle about the centre of pressure is a point, moved from that so far that together they turn as
+ * hard as the piece; the centre stays where it is. */
+static TlStatus add_piece(const Polygon *p, const Linear *f, TlVec3 n, double share, int32_t number,
+                          const TlFacetFrame *frame, TlPoints *points) {
+  Sums all = integrate(p, f), part[MOST];
+  if (!(all.depth > 0 && all.deepest > 0)) return TL_OK;
+  double depth = tl_max(all.deepest, frame->depth), whole = 0, held = 0;
+  TlVec3 centre = tl_scale(1 / all.depth, all.moment);
+  for (int i = 0; i < p->count; i++) {
+    part[i] = triangle_of(p, f, centre, i);
+    if (!(part[i].depth > 0)) continue;
+    whole += turning_of(p, f, centre, i, part[i].area);
+    held += tl_norm(tl_axpy(part[i].moment, -part[i].depth, centre));
+  }
+  double stretch = held > 0 ? whole / held : 1;
+  for (int i = 0; i < p->count; i++) {
+    if (!(part[i].depth > 0)) continue;
+    TlVec3 arm = tl_sub(tl_scale(1 / part[i].depth, part[i].moment), centre);
+    TL_TRY(add_point(&part[i], tl_axpy(centre, stretch, arm), n, share, depth,
+                     frame->key - ((int64_t)number * MOST + i), frame, points));
+  }
+  return TL_OK;
 }
 
 /* ---- of a pair ---- */
@@ -169,9 +213,8 @@ static TlStatus add_face(const Side *s, int32_t face, const TlFacetFrame *frame,
       from = &piece[now];
       now = 1 - now;
     }
-    Sums sums = integrate(from, mine);
     int32_t number = (s->number * TL_FACET_PLANES + face) * TL_FACET_PLANES + plane[k];
-    TL_TRY(add_piece(&sums, tl_scale(s->flip, mine->n), 0.5, number, frame, points));
+    TL_TRY(add_piece(from, mine, tl_scale(s->flip, mine->n), 0.5, number, frame, points));
   }
   return TL_OK;
 }
@@ -195,8 +238,7 @@ TlStatus tl_facet_surface_at_plane(const TlFacets *facets, double scale, TlVec3 
     for (int i = 0; i < whole.count; i++)
       whole.corner[i] = tl_scale(scale, facets->corner[facets->loop[face][i]]);
     cut(&whole, &plane, &below);
-    Sums sums = integrate(&below, &plane);
-    TL_TRY(add_piece(&sums, plane.n, 1, face, frame, points));
+    TL_TRY(add_piece(&below, &plane, plane.n, 1, face, frame, points));
   }
   return TL_OK;
 }

@@ -3,8 +3,8 @@
  *
  * Each grain's faces are cut to what lies inside the other one, and that to the pieces over which one and
  * the same of its planes is nearest. There the depth is linear, and mean, mean square and centre of
- * pressure have closed forms. A piece is one contact point along that plane's normal; the pieces of each
- * grain count for half. The energy is continuous in the poses, and the force is its derivative.
+ * pressure have closed forms. A piece is a contact point for each of its sides, along that plane's normal,
+ * so that it resists being turned about it; the pieces of each grain count for half. The energy is continuous in the poses, and the force is its derivative.
  *
  * Convex polyhedra, frames and units as in facets.h; a union is its parts. Thread safe.
  */
@@ -23,8 +23,11 @@ typedef struct TlFacetFrame {
   double depth;
 } TlFacetFrame;
 
-/* Keys that the pieces of a pair, or of a part at a wall, take. */
-enum { TL_FACET_PIECES = 2 * TL_FACET_PLANES * TL_FACET_PLANES };
+enum {
+  TL_FACET_CUT = TL_FACET_LOOP + TL_FACET_PLANES + 1, /* most corners of a piece */
+  /* keys that the pieces of a pair, or of a part at a wall, take */
+  TL_FACET_PIECES = 2 * TL_FACET_PLANES * TL_FACET_PLANES * TL_FACET_CUT
+};
 
 /* Appended. Of q facets, scale, r and t are read. */
 TlStatus tl_facet_surface(const TlFacetQuery *q, const TlFacetFrame *frame, TlPoints *points);
