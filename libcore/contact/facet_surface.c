@@ -2,12 +2,19 @@
 
 #include <math.h>
 
-enum { MOST = TL_FACET_CUT };
+enum { MOST = TL_FACET_LOOP + TL_FACET_PLANES + 2 };
 
 typedef struct Polygon {
   int count;
   TlVec3 corner[MOST];
+  int16_t
+      after[MOST]; /* name of the line from the corner to the next: what the point of that side is
+                          known by from step to step */
 } Polygon;
+
+/* Names of lines: the face's own sides, cuts by the other grain's planes, and cuts half-way between one of
+ * these and the nearest. */
+enum { CUT = TL_FACET_LOOP, HALFWAY = CUT + TL_FACET_PLANES };
 
 /* n . x - d, of a plane or of the difference of two */
 typedef struct Linear {
@@ -23,19 +30,24 @@ static inline Linear less(const Linear *f, const Linear *g) {
   return (Linear){tl_sub(f->n, g->n), f->d - g->d};
 }
 
-/* What lies where f <= 0. */
-static void cut(const Polygon *in, const Linear *f, Polygon *out) {
+/* What lies where f <= 0; line: the name of the cut. */
+static void cut(const Polygon *in, const Linear *f, int line, Polygon *out) {
   out->count = 0;
   if (in->count == 0) return;
   double first = value_at(f, in->corner[0]), here = first;
   for (int i = 0; i < in->count; i++) {
     int next = i + 1 < in->count ? i + 1 : 0;
     double there = next ? value_at(f, in->corner[next]) : first;
-    if (here <= 0) out->corner[out->count++] = in->corner[i];
-    if ((here <= 0) != (there <= 0) && out->count < MOST)
-      out->corner[out->count++] =
+    if (out->count + 2 > MOST) return; /* more corners than faces can give it */
+    if (here <= 0) {
+      out->corner[out->count] = in->corner[i];
+      out->after[out->count++] = in->after[i];
+    }
+    if ((here <= 0) != (there <= 0)) {
+      out->corner[out->count] =
           tl_axpy(in->corner[i], here / (here - there), tl_sub(in->corner[next], in->corner[i]));
-    if (out->count == MOST) return; /* more corners than faces can give it */
+      out->after[out->count++] = here <= 0 ? (int16_t)line : in->after[i];
+    }
     here = there;
   }
 }
@@ -121,7 +133,7 @@ static TlStatus add_piece(const Polygon *p, const Linear *f, TlVec3 n, double sh
     if (!(part[i].depth > 0)) continue;
     TlVec3 arm = tl_sub(tl_scale(1 / part[i].depth, part[i].moment), centre);
     TL_TRY(add_point(&part[i], tl_axpy(centre, stretch, arm), n, share, depth,
-                     frame->key - ((int64_t)number * MOST + i), frame, points));
+                     frame->key - ((int64_t)number * TL_FACET_LINES + p->after[i]), frame, points));
   }
   return TL_OK;
 }
@@ -161,7 +173,10 @@ static const Polygon *within(const Side *s, int32_t face, Polygon buffer[2]) {
   const TlFacets *f = s->facets;
   int now = 0;
   buffer[0].count = f->loop_count[face];
-  for (int i = 0; i < buffer[0].count; i++) buffer[0].corner[i] = s->corner[f->loop[face][i]];
+  for (int i = 0; i < buffer[0].count; i++) {
+    buffer[0].corner[i] = s->corner[f->loop[face][i]];
+    buffer[0].after[i] = (int16_t)i;
+  }
   for (int j = 0; j < s->planes && buffer[now].count > 0; j++) {
     double high = -INFINITY, low = INFINITY;
     for (int i = 0; i < buffer[now].count; i++) {
@@ -171,7 +186,7 @@ static const Polygon *within(const Side *s, int32_t face, Polygon buffer[2]) {
     }
     if (low >= 0) buffer[now].count = 0;
     if (high <= 0 || low >= 0) continue;
-    cut(&buffer[now], &s->plane[j], &buffer[1 - now]);
+    cut(&buffer[now], &s->plane[j], CUT + j, &buffer[1 - now]);
     now = 1 - now;
   }
   return &buffer[now];
@@ -209,7 +224,7 @@ static TlStatus add_face(const Side *s, int32_t face, const TlFacetFrame *frame,
     for (int i = 0; i < count && from->count > 0; i++) {
       if (i == k) continue;
       Linear nearer = less(&s->plane[plane[i]], mine);
-      cut(from, &nearer, &piece[now]);
+      cut(from, &nearer, HALFWAY + plane[i], &piece[now]);
       from = &piece[now];
       now = 1 - now;
     }
@@ -235,9 +250,11 @@ TlStatus tl_facet_surface_at_plane(const TlFacets *facets, double scale, TlVec3 
   Linear plane = {tl_mat_tvec(frame->turn, n), d - tl_dot(n, frame->centre)};
   for (int32_t face = 0; face < facets->plane_count; face++) {
     Polygon whole = {.count = facets->loop_count[face]}, below;
-    for (int i = 0; i < whole.count; i++)
+    for (int i = 0; i < whole.count; i++) {
       whole.corner[i] = tl_scale(scale, facets->corner[facets->loop[face][i]]);
-    cut(&whole, &plane, &below);
+      whole.after[i] = (int16_t)i;
+    }
+    cut(&whole, &plane, CUT, &below);
     TL_TRY(add_piece(&below, &plane, plane.n, 1, face, frame, points));
   }
   return TL_OK;

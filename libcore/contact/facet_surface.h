@@ -24,9 +24,9 @@ typedef struct TlFacetFrame {
 } TlFacetFrame;
 
 enum {
-  TL_FACET_CUT = TL_FACET_LOOP + TL_FACET_PLANES + 1, /* most corners of a piece */
+  TL_FACET_LINES = TL_FACET_LOOP + 2 * TL_FACET_PLANES, /* names of the sides of a piece */
   /* keys that the pieces of a pair, or of a part at a wall, take */
-  TL_FACET_PIECES = 2 * TL_FACET_PLANES * TL_FACET_PLANES * TL_FACET_CUT
+  TL_FACET_PIECES = 2 * TL_FACET_PLANES * TL_FACET_PLANES * TL_FACET_LINES
 };
 
 /* Appended. Of q facets, scale, r and t are read. */
