@@ -1,16 +1,8 @@
 #include "contact/facet_surface.h"
 
+#include "contact/polygon.h"
+
 #include <math.h>
-
-enum { MOST = TL_FACET_LOOP + TL_FACET_PLANES + 2 };
-
-typedef struct Polygon {
-  int count;
-  TlVec3 corner[MOST];
-  int16_t
-      after[MOST]; /* name of the line from the corner to the next: what the point of that side is
-                          known by from step to step */
-} Polygon;
 
 /* Names of lines: the face's own sides, cuts by the other grain's planes, and cuts half-way between one of
  * these and the nearest. */
@@ -30,26 +22,8 @@ static inline Linear less(const Linear *f, const Linear *g) {
   return (Linear){tl_sub(f->n, g->n), f->d - g->d};
 }
 
-/* What lies where f <= 0; line: the name of the cut. */
-static void cut(const Polygon *in, const Linear *f, int line, Polygon *out) {
-  out->count = 0;
-  if (in->count == 0) return;
-  double first = value_at(f, in->corner[0]), here = first;
-  for (int i = 0; i < in->count; i++) {
-    int next = i + 1 < in->count ? i + 1 : 0;
-    double there = next ? value_at(f, in->corner[next]) : first;
-    if (out->count + 2 > MOST) return; /* more corners than faces can give it */
-    if (here <= 0) {
-      out->corner[out->count] = in->corner[i];
-      out->after[out->count++] = in->after[i];
-    }
-    if ((here <= 0) != (there <= 0)) {
-      out->corner[out->count] =
-          tl_axpy(in->corner[i], here / (here - there), tl_sub(in->corner[next], in->corner[i]));
-      out->after[out->count++] = here <= 0 ? (int16_t)line : in->after[i];
-    }
-    here = there;
-  }
+static inline void cut(const TlPolygon *in, const Linear *f, int line, TlPolygon *out) {
+  tl_polygon_cut(in, f->n, f->d, line, out);
 }
 
 /* Integrals of a depth over a polygon. */
@@ -59,7 +33,7 @@ typedef struct Sums {
 } Sums;
 
 /* depth = -f. Exact: triangles from the first corner. */
-static Sums integrate(const Polygon *p, const Linear *f) {
+static Sums integrate(const TlPolygon *p, const Linear *f) {
   Sums s = {0};
   if (p->count < 3) return s;
   TlVec3 a = p->corner[0];
@@ -81,15 +55,15 @@ static Sums integrate(const Polygon *p, const Linear *f) {
 }
 
 /* What one of the triangles about the centre of pressure holds. */
-static Sums triangle_of(const Polygon *p, const Linear *f, TlVec3 centre, int i) {
-  Polygon t = {.count = 3,
-               .corner = {centre, p->corner[i], p->corner[i + 1 < p->count ? i + 1 : 0]}};
+static Sums triangle_of(const TlPolygon *p, const Linear *f, TlVec3 centre, int i) {
+  TlPolygon t = {.count = 3,
+                 .corner = {centre, p->corner[i], p->corner[i + 1 < p->count ? i + 1 : 0]}};
   return integrate(&t, f);
 }
 
 /* Depth times distance from the centre over such a triangle: along rays by hand, across them by three
  * points of Gauss. */
-static double turning_of(const Polygon *p, const Linear *f, TlVec3 centre, int i, double area) {
+static double turning_of(const TlPolygon *p, const Linear *f, TlVec3 centre, int i, double area) {
   static const double at[3] = {0.11270166537925831, 0.5, 0.88729833462074169},
                       share[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
   TlVec3 from = p->corner[i], to = p->corner[i + 1 < p->count ? i + 1 : 0];
@@ -116,9 +90,9 @@ static TlStatus add_point(const Sums *s, TlVec3 x, TlVec3 n, double share, doubl
 /* A face that turns on a face is held by friction all over it, and one point would hold nothing. So each
  * triangle about the centre of pressure is a point, moved from that so far that together they turn as
  * hard as the piece; the centre stays where it is. */
-static TlStatus add_piece(const Polygon *p, const Linear *f, TlVec3 n, double share, int32_t number,
-                          const TlFacetFrame *frame, TlPoints *points) {
-  Sums all = integrate(p, f), part[MOST];
+static TlStatus add_piece(const TlPolygon *p, const Linear *f, TlVec3 n, double share,
+                          int32_t number, const TlFacetFrame *frame, TlPoints *points) {
+  Sums all = integrate(p, f), part[TL_POLYGON_MOST];
   if (!(all.depth > 0 && all.deepest > 0)) return TL_OK;
   double depth = tl_max(all.deepest, frame->depth), whole = 0, held = 0;
   TlVec3 centre = tl_scale(1 / all.depth, all.moment);
@@ -169,7 +143,7 @@ static Side side_of(const TlFacetQuery *q, int number) {
 }
 
 /* The face within the other grain; buffers: two. */
-static const Polygon *within(const Side *s, int32_t face, Polygon buffer[2]) {
+static const TlPolygon *within(const Side *s, int32_t face, TlPolygon buffer[2]) {
   const TlFacets *f = s->facets;
   int now = 0;
   buffer[0].count = f->loop_count[face];
@@ -193,7 +167,7 @@ static const Polygon *within(const Side *s, int32_t face, Polygon buffer[2]) {
 }
 
 /* The planes that are nearest to a point of the polygon somewhere, or may be. */
-static int nearest_planes(const Side *s, const Polygon *p, int plane[TL_FACET_PLANES]) {
+static int nearest_planes(const Side *s, const TlPolygon *p, int plane[TL_FACET_PLANES]) {
   double high[TL_FACET_PLANES], least = -INFINITY;
   int count = 0;
   for (int j = 0; j < s->planes; j++) {
@@ -212,14 +186,14 @@ static int nearest_planes(const Side *s, const Polygon *p, int plane[TL_FACET_PL
 }
 
 static TlStatus add_face(const Side *s, int32_t face, const TlFacetFrame *frame, TlPoints *points) {
-  Polygon inside[2], piece[2];
+  TlPolygon inside[2], piece[2];
   int plane[TL_FACET_PLANES];
-  const Polygon *p = within(s, face, inside);
+  const TlPolygon *p = within(s, face, inside);
   if (p->count < 3) return TL_OK;
   int count = nearest_planes(s, p, plane);
   for (int k = 0; k < count; k++) {
     const Linear *mine = &s->plane[plane[k]];
-    const Polygon *from = p;
+    const TlPolygon *from = p;
     int now = 0;
     for (int i = 0; i < count && from->count > 0; i++) {
       if (i == k) continue;
@@ -249,7 +223,7 @@ TlStatus tl_facet_surface_at_plane(const TlFacets *facets, double scale, TlVec3 
                                    const TlFacetFrame *frame, TlPoints *points) {
   Linear plane = {tl_mat_tvec(frame->turn, n), d - tl_dot(n, frame->centre)};
   for (int32_t face = 0; face < facets->plane_count; face++) {
-    Polygon whole = {.count = facets->loop_count[face]}, below;
+    TlPolygon whole = {.count = facets->loop_count[face]}, below;
     for (int i = 0; i < whole.count; i++) {
       whole.corner[i] = tl_scale(scale, facets->corner[facets->loop[face][i]]);
       whole.after[i] = (int16_t)i;

@@ -1,6 +1,7 @@
 #include "contact/facets.h"
 
 #include "contact/narrow.h"
+#include "contact/polygon.h"
 
 #include <math.h>
 
@@ -192,37 +193,14 @@ static void by_edges(const TlFacetQuery *q, int32_t a, int32_t b, Best *best) {
 
 /* ---- contacts ---- */
 
-/* A polygon in the frame of a; after[i] names the line from corner i to the next: of the other grain's
- * face, or of the cut along the face's own edge. */
-enum { MOST = 2 * TL_FACET_LOOP };
-typedef struct Polygon {
-  int count;
-  TlVec3 corner[MOST];
-  int16_t after[MOST];
-} Polygon;
-
-/* What lies below the plane n . x = d; line: the name of the cut. */
-static void cut(const Polygon *in, TlVec3 n, double d, int16_t line, Polygon *out) {
-  out->count = 0;
-  for (int i = 0; i < in->count; i++) {
-    int j = i + 1 < in->count ? i + 1 : 0;
-    double hi = tl_dot(n, in->corner[i]) - d, hj = tl_dot(n, in->corner[j]) - d;
-    if (out->count + 2 > MOST) return;
-    if (hi <= 0) {
-      out->corner[out->count] = in->corner[i];
-      out->after[out->count++] = in->after[i];
-    }
-    if ((hi <= 0) == (hj <= 0)) continue;
-    TlVec3 at = tl_axpy(in->corner[i], hi / (hi - hj), tl_sub(in->corner[j], in->corner[i]));
-    out->corner[out->count] = at;
-    out->after[out->count++] = hi <= 0 ? line : in->after[i];
-  }
-}
+enum {
+  LINES = 2 * TL_FACET_LOOP
+}; /* of the other grain's face, and of the cuts along the face's edges */
 
 /* The other grain's face that is turned most against the face, within the prism over that: one of the
  * two buffers, for copies of polygons cost more than the cuts. */
-static const Polygon *over_face(const TlFacetQuery *q, int side, int32_t face, TlVec3 out,
-                                int32_t *other, Polygon buffer[2]) {
+static const TlPolygon *over_face(const TlFacetQuery *q, int side, int32_t face, TlVec3 out,
+                                  int32_t *other, TlPolygon buffer[2]) {
   const TlFacets *f = q->facets[side], *g = q->facets[1 - side];
   double most = INFINITY;
   *other = 0;
@@ -240,7 +218,7 @@ static const Polygon *over_face(const TlFacetQuery *q, int side, int32_t face, T
   for (int i = 0; i < f->loop_count[face] && buffer[now].count > 0; i++) {
     TlVec3 to = corner_of(q, side, f->loop[face][i + 1 < f->loop_count[face] ? i + 1 : 0]);
     TlVec3 n = tl_cross(tl_sub(to, from), out);
-    cut(&buffer[now], n, tl_dot(n, from), (int16_t)(TL_FACET_LOOP + i), &buffer[1 - now]);
+    tl_polygon_cut(&buffer[now], n, tl_dot(n, from), TL_FACET_LOOP + i, &buffer[1 - now]);
     now = 1 - now;
     from = to;
   }
@@ -253,8 +231,8 @@ static int face_contacts(const TlFacetQuery *q, const Best *best, TlFacetContact
   TlVec3 out = direction_of(q, side, f->normal[best->face]),
          on = corner_of(q, side, f->loop[best->face][0]), n = tl_scale(side ? 1 : -1, out);
   int32_t other, faces;
-  Polygon buffer[2];
-  const Polygon *p = over_face(q, side, best->face, out, &other, buffer);
+  TlPolygon buffer[2];
+  const TlPolygon *p = over_face(q, side, best->face, out, &other, buffer);
   faces = (other * TL_FACET_PLANES + best->face) * 2 + side;
   for (int i = 0; i < p->count; i++) {
     double gap = tl_dot(out, tl_sub(p->corner[i], on));
@@ -263,7 +241,7 @@ static int face_contacts(const TlFacetQuery *q, const Best *best, TlFacetContact
       contact[count++] = (TlFacetContact){.x = tl_axpy(p->corner[i], -0.5 * gap, out),
                                           .n = n,
                                           .gap = gap,
-                                          .key = (faces * MOST + before) * MOST + p->after[i]};
+                                          .key = (faces * LINES + before) * LINES + p->after[i]};
   }
   return count;
 }

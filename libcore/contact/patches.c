@@ -19,19 +19,33 @@ static const double SIN[CORNERS] = {0, SIN60, SIN60, 0, -SIN60, -SIN60};
 
 /* ---- the parabola through seven values ---- */
 
+/* F at a world point, half the difference of the two gradients there (b's less a's, so that it points
+ * from b to a) and their sum. */
+typedef struct Look {
+  double f;
+  TlVec3 across, sum;
+} Look;
+
+typedef struct Field {
+  bool (*at)(const void *context, TlVec3 x, Look *look); /* false: there is no field */
+  const void *context;
+  double hexagon;     /* its radius, m */
+  double flat, level; /* bounds of the curvatures of F, 1/m: for the patch's width, for its place */
+} Field;
+
 typedef struct Frame { /* of the hexagon */
   TlVec3 x, u, v;
 } Frame;
 
 typedef struct Parabola {
-  TlTouchLook look[CORNERS + 1]; /* the last one in the middle */
-  double slope[2];               /* of F across n, in the middle */
-  double mean, half, turn;       /* H = [[mean + half, turn], [turn, mean - half]] */
-  double spread;                 /* its eigenvalues are mean +- spread */
-  double inverse[3];             /* of H, bounded; uu, uv, vv */
-  double low, high;              /* the eigenvalues, bounded, that the width follows from */
-  double way[2];                 /* from the middle to the least F */
-  double gap;                    /* there */
+  Look look[CORNERS + 1];  /* the last one in the middle */
+  double slope[2];         /* of F across n, in the middle */
+  double mean, half, turn; /* H = [[mean + half, turn], [turn, mean - half]] */
+  double spread;           /* its eigenvalues are mean +- spread */
+  double inverse[3];       /* of H, bounded; uu, uv, vv */
+  double low, high;        /* the eigenvalues, bounded, that the width follows from */
+  double way[2];           /* from the middle to the least F */
+  double gap;              /* there */
 } Parabola;
 
 /* The amount of a curvature, and no less than this, smoothly; and its slope where it is `bounded`. */
@@ -53,7 +67,7 @@ static void invert(Parabola *p, double least) {
   p->inverse[2] = mean - part * p->half;
 }
 
-static bool look_around(const TlTouchField *field, const Frame *at, Parabola *p) {
+static bool look_around(const Field *field, const Frame *at, Parabola *p) {
   double h = field->hexagon;
   for (int k = 0; k <= CORNERS; k++) {
     TlVec3 x = at->x;
@@ -123,7 +137,9 @@ static TlVec3 shortened(TlVec3 v, double most) {
   return length > most ? tl_scale(most / length, v) : v;
 }
 
-bool tl_patch_at(const TlTouchField *field, TlPoint *point) {
+/* The patch about a point between the surfaces: p, n and gap of *point in; out these and what it bears.
+ * False: no overlap. */
+static bool patch_at(const Field *field, TlPoint *point) {
   Parabola p;
   double h = field->hexagon, weight[CORNERS + 1];
   TlVec3 n = point->n;
@@ -166,11 +182,11 @@ bool tl_patch_at(const TlTouchField *field, TlPoint *point) {
 
 /* ---- of grains ---- */
 
-static void make_patch(const TlTouchField *field, size_t first, TlPoints *points) {
+static void make_patch(const Field *field, size_t first, TlPoints *points) {
   size_t count = first;
   for (size_t i = first; i < points->count; i++) {
     TlPoint point = points->point[i];
-    if (point.gap < 0 && tl_patch_at(field, &point)) points->point[count++] = point;
+    if (point.gap < 0 && patch_at(field, &point)) points->point[count++] = point;
   }
   points->count = count;
 }
@@ -182,10 +198,10 @@ static double grain_at(const TlShape *shape, const TlPose *pose, TlVec3 x, TlVec
   return phi;
 }
 
-static TlTouchField field_of(double cell, double size) {
-  return (TlTouchField){.hexagon = tl_max(CELLS * cell, LEAST_HEXAGON * size),
-                        .flat = FLAT / size,
-                        .level = LEVEL / size};
+static Field field_of(double cell, double size) {
+  return (Field){.hexagon = tl_max(CELLS * cell, LEAST_HEXAGON * size),
+                 .flat = FLAT / size,
+                 .level = LEVEL / size};
 }
 
 typedef struct Two {
@@ -193,7 +209,7 @@ typedef struct Two {
   TlPose pose[2];
 } Two;
 
-static bool two_at(const void *context, TlVec3 x, TlTouchLook *look) {
+static bool two_at(const void *context, TlVec3 x, Look *look) {
   const Two *two = context;
   TlVec3 a, b;
   look->f =
@@ -210,7 +226,7 @@ void tl_patches_of_pair(const TlPlaceQuery *q, size_t first, TlPoints *points) {
                       {c->position[q->b], *q->turn_b, c->scale[q->b]}}};
   double cell = tl_max(two.shape[0]->place->spline.spacing_m * two.pose[0].scale,
                        two.shape[1]->place->spline.spacing_m * two.pose[1].scale);
-  TlTouchField field = field_of(cell, tl_min(c->radius[q->a], c->radius[q->b]));
+  Field field = field_of(cell, tl_min(c->radius[q->a], c->radius[q->b]));
   field.at = two_at;
   field.context = &two;
   make_patch(&field, first, points);
@@ -222,7 +238,7 @@ typedef struct Wall {
   const TlBoundary *boundary;
 } Wall;
 
-static bool wall_at(const void *context, TlVec3 x, TlTouchLook *look) {
+static bool wall_at(const void *context, TlVec3 x, Look *look) {
   const Wall *wall = context;
   TlVec3 a, b;
   double phi;
@@ -236,8 +252,7 @@ static bool wall_at(const void *context, TlVec3 x, TlTouchLook *look) {
 void tl_patches_at_wall(const TlColliders *c, int64_t i, const TlMat3 *turn,
                         const TlBoundary *boundary, size_t first, TlPoints *points) {
   Wall wall = {c->shape[i], {c->position[i], *turn, c->scale[i]}, boundary};
-  TlTouchField field =
-      field_of(wall.shape->place->spline.spacing_m * wall.pose.scale, c->radius[i]);
+  Field field = field_of(wall.shape->place->spline.spacing_m * wall.pose.scale, c->radius[i]);
   field.at = wall_at;
   field.context = &wall;
   make_patch(&field, first, points);

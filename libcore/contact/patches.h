@@ -10,7 +10,7 @@
  * F is looked at where the place is and on a hexagon about it. d and H, hence U, are functions of these
  * seven values alone, and the force is the derivative of that U along the motion of the two bodies,
  * the change of H included: without that a closed loop of sliding and rolling would make or take
- * work. What of it is a couple about the force's own line is left out.
+ * work. It is one force at p, and a moment about its line (twist_m).
  *
  * Polyhedra: exact integrals over their faces, facet_surface.h.
  */
@@ -18,24 +18,6 @@
 #define TL_CONTACT_PATCHES_H
 
 #include "contact/places.h"
-
-/* F at a world point, half the difference of the two gradients there (b's less a's, so that it points
- * from b to a) and their sum. */
-typedef struct TlTouchLook {
-  double f;
-  TlVec3 across, sum;
-} TlTouchLook;
-
-typedef struct TlTouchField {
-  bool (*at)(const void *context, TlVec3 x, TlTouchLook *look); /* false: there is no field */
-  const void *context;
-  double hexagon;     /* its radius, m */
-  double flat, level; /* bounds of the curvatures of F, 1/m: for the patch's width, for its place */
-} TlTouchField;
-
-/* The patch about a point between the surfaces: p, n and gap of *point in; out these and what it
- * bears. False: no overlap. */
-bool tl_patch_at(const TlTouchField *field, TlPoint *point);
 
 /* Points from `first` on are places of a pair of convex avatars (tl_places_query), of which there is one at
  * most: it becomes a patch, or is dropped where nothing overlaps. */

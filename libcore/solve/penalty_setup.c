@@ -16,8 +16,7 @@ const TlParam tl_penalty_params[] = {
         TlPenaltySetup, spread, "traction", "nodes|traction|deepest",
         "what bears: each touching node of the lower id (Tan 2022; stiffer the finer the nodes), "
         "the surfaces where they overlap, between the nodes, too (solver.edges nodes: what the "
-        "nodes of "
-        "both stand for), or the deepest point"),
+        "nodes of both stand for), or the deepest point"),
 #define OWN(key, unit, preset, least, most, help)                                                  \
   REAL(TlPenaltySetup, key, unit, preset, least, most, help ", grain on grain"),                   \
       REAL(TlPenaltySetup, boundary_##key, unit, "0", 0, most,                                     \

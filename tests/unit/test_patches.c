@@ -89,28 +89,19 @@ static void move_b(Scene *s, TlVec3 way, TlVec3 turn) {
   c->rotation[1] = tl_quat_unit(tl_quat_mul(tl_quat_from_rotation(turn), c->rotation[1]));
 }
 
-static TlVec3 random_unit(uint64_t stream, uint64_t i) {
-  return tl_unit(tl_vec3(tl_random_normal(stream, 0, i), tl_random_normal(stream, 1, i),
-                         tl_random_normal(stream, 2, i)));
-}
-static TlQuat random_turn(uint64_t stream, uint64_t i) {
-  return tl_quat_from_rotation(
-      tl_scale(2 * M_PI * tl_random_uniform(stream, 3, i), random_unit(stream, i)));
-}
-
 /* A random pair, led along the line of its centres until it overlaps by about `deep`. */
 static void draw(Scene *s, int a, int b, uint64_t i, double deep) {
-  TlVec3 along = random_unit(1, i);
+  TlVec3 along = tl_test_unit(1, i);
   double low = 0, high = 3 * SIZE;
   for (int k = 0; k < 40; k++) {
     double far = 0.5 * (low + high);
-    put(s, a, b, tl_scale(far, along), random_turn(2, i), random_turn(3, i));
+    put(s, a, b, tl_scale(far, along), tl_test_turn(2, i), tl_test_turn(3, i));
     if (press(s, along).points > 0)
       low = far;
     else
       high = far;
   }
-  put(s, a, b, tl_scale(low - deep, along), random_turn(2, i), random_turn(3, i));
+  put(s, a, b, tl_scale(low - deep, along), tl_test_turn(2, i), tl_test_turn(3, i));
 }
 
 /* ---- smooth grains: lines through the exact surfaces ---- */

@@ -160,16 +160,6 @@ static TlPoint by_nodes_anew(Scene *s, const Pair *p) {
   return point;
 }
 
-static TlVec3 random_unit(uint64_t stream, uint64_t i) {
-  return tl_unit(tl_vec3(tl_random_normal(stream, 0, i), tl_random_normal(stream, 1, i),
-                         tl_random_normal(stream, 2, i)));
-}
-
-static TlQuat random_turn(uint64_t stream, uint64_t i) {
-  return tl_quat_from_rotation(
-      tl_scale(2 * M_PI * tl_random_uniform(stream, 3, i), random_unit(stream, i)));
-}
-
 /* ---- the oracle of convex grains ---- */
 
 /* Largest extent of a grain along n (its own frame), from the norm that is dual to the one whose
@@ -221,10 +211,10 @@ static double convex_gap(const Scene *s, const Pair *p, TlVec3 *normal) {
 
 /* A random pair whose gap is `gap` of the smaller radius. */
 static Pair convex_pair(const Scene *s, int a, int b, double scale_b, double gap, uint64_t i) {
-  Pair p = {.a = a, .b = b, .scale_a = 1, .scale_b = scale_b, .turn = random_turn(12, i)};
+  Pair p = {.a = a, .b = b, .scale_a = 1, .scale_b = scale_b, .turn = tl_test_turn(12, i)};
   double ra = tl_shapes_find(&s->shapes, a)->radius_m,
          rb = scale_b * tl_shapes_find(&s->shapes, b)->radius_m;
-  TlVec3 along = random_unit(11, i), n = along;
+  TlVec3 along = tl_test_unit(11, i), n = along;
   double far = 0.85 * (ra + rb);
   p.size = tl_min(ra, rb);
   for (int k = 0; k < 6; k++) {
@@ -240,11 +230,11 @@ START_TEST(spheres_have_the_gap_of_their_centres) {
   Scene s;
   open_scene(&s, 1 << SPHERE);
   for (uint64_t i = 0; i < 200; i++) {
-    Pair p = {.a = SPHERE, .b = SPHERE, .turn = random_turn(1, i)};
+    Pair p = {.a = SPHERE, .b = SPHERE, .turn = tl_test_turn(1, i)};
     p.scale_a = 0.5 + tl_random_uniform(2, 0, i);
     p.scale_b = 0.2 + tl_random_uniform(2, 1, i);
     p.size = SIZE * tl_min(p.scale_a, p.scale_b);
-    TlVec3 along = random_unit(3, i);
+    TlVec3 along = tl_test_unit(3, i);
     double gap = p.size * (0.009 - 0.05 * tl_random_uniform(4, 0, i));
     p.shift = tl_scale(SIZE * (p.scale_a + p.scale_b) + gap, along);
     TlPoint found = by_places_anew(&s, &p);
@@ -301,8 +291,8 @@ START_TEST(convex_grains_have_the_gap_of_their_support_functions) {
 END_TEST
 
 static Pair rough_pair(const Scene *s, double depth, uint64_t i) {
-  Pair p = {.a = ROUGH, .b = ROUGH, .scale_a = 1, .scale_b = 1, .turn = random_turn(12, i)};
-  TlVec3 along = random_unit(11, i);
+  Pair p = {.a = ROUGH, .b = ROUGH, .scale_a = 1, .scale_b = 1, .turn = tl_test_turn(12, i)};
+  TlVec3 along = tl_test_unit(11, i);
   double touch = tl_star_touch(&s->star, &s->star, along, tl_quat_matrix(p.turn));
   p.size = SIZE;
   p.shift = tl_scale(SIZE * (touch - depth), along);
@@ -335,11 +325,11 @@ END_TEST
 static Pair on_the_way(const Pair *from, double part, int k, uint64_t i) {
   int phase = k % 24;
   double way = 0.7 * part * (phase < 6 ? phase : phase < 18 ? 12 - phase : phase - 24);
-  TlVec3 slide = tl_unit(tl_cross(from->shift, random_unit(14, i)));
+  TlVec3 slide = tl_unit(tl_cross(from->shift, tl_test_unit(14, i)));
   Pair p = *from;
   p.shift = tl_axpy(from->shift, way * from->size, slide);
   p.turn = tl_quat_unit(
-      tl_quat_mul(tl_quat_from_rotation(tl_scale(way, random_unit(13, i))), from->turn));
+      tl_quat_mul(tl_quat_from_rotation(tl_scale(way, tl_test_unit(13, i))), from->turn));
   return p;
 }
 
@@ -398,8 +388,8 @@ START_TEST(a_pair_followed_for_a_thousand_steps_agrees_with_a_search_from_nothin
     Pair p =
         kind[k] == ROUGH ? rough_pair(&s, 0.01, 3) : convex_pair(&s, SMOOTH, SMOOTH, 1, -0.01, 3);
     Memory memory = {0};
-    TlQuat roll = tl_quat_from_rotation(tl_scale(2e-3, random_unit(21, 0)));
-    TlQuat swing = tl_quat_from_rotation(tl_scale(1e-3, random_unit(22, 0)));
+    TlQuat roll = tl_quat_from_rotation(tl_scale(2e-3, tl_test_unit(21, 0)));
+    TlQuat swing = tl_quat_from_rotation(tl_scale(1e-3, tl_test_unit(22, 0)));
     double worst = 0;
     int shallower = 0, touched = 0;
     for (int step = 0; step < STEPS; step++) {
@@ -482,10 +472,10 @@ static double depth_of_polyhedra(const Scene *s, const Pair *p, TlVec3 *normal) 
 
 /* 0.1 to 3% beyond where the two begin to touch; < 0: as much apart. */
 static Pair polyhedra(const Scene *s, int a, int b, double scale_b, double depth, uint64_t i) {
-  Pair p = {.a = a, .b = b, .scale_a = 1, .scale_b = scale_b, .turn = random_turn(12, i)};
+  Pair p = {.a = a, .b = b, .scale_a = 1, .scale_b = scale_b, .turn = tl_test_turn(12, i)};
   double ra = tl_shapes_find(&s->shapes, a)->radius_m,
          rb = scale_b * tl_shapes_find(&s->shapes, b)->radius_m, low = 0, high = ra + rb;
-  TlVec3 along = random_unit(11, i), n;
+  TlVec3 along = tl_test_unit(11, i), n;
   p.size = tl_min(ra, rb);
   for (int k = 0; k < 30; k++) {
     double middle = 0.5 * (low + high);
@@ -545,8 +535,8 @@ START_TEST(followed_polyhedra_agree_with_a_search_from_nothing) {
   for (int k = 0; k < 2; k++) {
     Pair p = polyhedra(&s, kind[k], kind[k], 1, 0.01, 4);
     Memory memory = {0};
-    TlQuat roll = tl_quat_from_rotation(tl_scale(2e-3, random_unit(21, 0)));
-    TlQuat swing = tl_quat_from_rotation(tl_scale(1e-3, random_unit(22, 0)));
+    TlQuat roll = tl_quat_from_rotation(tl_scale(2e-3, tl_test_unit(21, 0)));
+    TlQuat swing = tl_quat_from_rotation(tl_scale(1e-3, tl_test_unit(22, 0)));
     int64_t listed = 0, last = -1;
     int changes = 0, touched = 0;
     for (int step = 0; step < STEPS; step++) {
