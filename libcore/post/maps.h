@@ -20,7 +20,8 @@
  * passages, reach_probability, deposit_count, deposit_volume_m3, deposit_thickness_m, and for speed_m_s, energy_kJ,
  * translational_kJ, rotational_kJ, jump_height_m each _max, _mean, _p50, _p90, _p95, _p99 (no value
  * where nothing passed); where samples of the terrain were filled, filled_ground (1 there, no value
- * elsewhere). Figures: blocks, how many stopped on filled ground, cells passed, runs without cells.csv and their largest leg in cells.
+ * elsewhere). Figures: blocks, how many stopped on filled ground, cells passed, runs without cells.csv
+ * and their largest leg in cells.
  *
  * With a frequency (release_per_year above 0) energy_kJ_T and intensity_T (1 weak, up to 30 kJ; 2 medium, up to 300 kJ;
  * 3 strong) for return periods T of 30y, 100y and 300y; with a matrix also danger: 1 residual (blocks come more rarely

@@ -29,9 +29,9 @@ typedef struct TlTerrain {
   int64_t holes_filled; /* samples filled on request */
   int64_t refined;      /* a cell of the raster is so many of these (terrain_rough.h); 0: one */
   int32_t *class_id;    /* [ny][nx] class of the ground at each sample, owned; NULL: none */
-  uint8_t
-      *filled; /* [ny][nx] 1: a sample that was filled (or, below the cells, between such), owned;
-                      NULL: none, or holes_filled of them that nobody stored */
+  /* [ny][nx] 1: a sample that was filled (or, below the cells, between such), owned; NULL: none, or
+   * holes_filled of them that nobody stored */
+  uint8_t *filled;
   /* narrow band */
   double band_m, band_spacing_m, z0_m;
   int64_t bnx, bny;
@@ -46,7 +46,8 @@ void tl_terrain_free(TlTerrain *terrain);
 /* Checks a terrain that comes from a file; TL_EINPUT names what is wrong. First its numbers: sizes
  * whose arrays can be (*cells of height_m and class_id, *columns of the band), finite places,
  * spacings above 0. Then, with the arrays: each column lies inside band_phi, heights are finite
- * or NaN (no data), values of the band finite, as many samples marked as filled as are said to be. What passes both is safe to look up anywhere. */
+ * or NaN (no data), values of the band finite, as many samples marked as filled as are said to be.
+ * What passes both is safe to look up anywhere. */
 TlStatus tl_terrain_check_numbers(const TlTerrain *terrain, int64_t *cells, int64_t *columns);
 TlStatus tl_terrain_check_arrays(const TlTerrain *terrain);
 

@@ -129,7 +129,8 @@ static void keys_of(const Point *p, char *text, size_t room) {
         p->parameter, dt);
   else if (p->variant == 2)
     snprintf(text, room,
-             "solver.method=penalty penalty.spread=traction penalty.normal_Pa_m=%.17g "
+             "solver.method=penalty penalty.spread=traction solver.edges=nodes "
+             "penalty.normal_Pa_m=%.17g "
              "penalty.normal_N_m=1 "
              "penalty.touching_share=0.02 penalty.dt_s=%.17g",
              p->parameter, dt);
