@@ -74,10 +74,10 @@ static TlStatus node_points(const TlSearchOptions *options, const TlNearQuery *q
   return query->both ? nodes(x, b, a, 1, wanted, points) : TL_OK;
 }
 
-/* A sphere in closed form finds its own points exactly. Patches are of convex grains: those of others open
+/* Two spheres in closed form need no search. Patches are of convex grains: those of others open
  * and merge with each other, which the energy of a deep overlap does not survive. */
 static bool by_places(const TlSearchOptions *options, const TlShape *a, const TlShape *b) {
-  if (options->edges != TL_EDGES_PLACES || tl_shape_alone(a) || tl_shape_alone(b)) return false;
+  if (options->edges != TL_EDGES_PLACES || (tl_shape_alone(a) && tl_shape_alone(b))) return false;
   bool whole =
       !options->surface || tl_places_polyhedra(a, b) || (a->place->convex && b->place->convex);
   return whole && tl_places_serves(a, b);

@@ -20,6 +20,10 @@ double tl_star_radius(const TlStar *s, TlVec3 u) {
     for (int i = 0; i < s->terms; i++) sum += cos(tl_dot(s->term[i], u) + s->phase[i]);
     return (1 + s->height * sum) / sqrt(x * x + y * y + z * z);
   }
+  if (s->kind == TL_STAR_TWIN) {
+    double off = TL_STAR_TWIN_OFF, r = TL_STAR_TWIN_RADIUS;
+    return off * fabs(u.x) + sqrt(r * r - off * off * (1 - u.x * u.x));
+  }
   double most = 0;
   for (int i = 0; i < s->terms; i++) most = tl_max(most, tl_dot(s->term[i], u));
   for (int i = 0; i < s->terms; i++) {

@@ -17,8 +17,12 @@ typedef enum TlStarKind {
   TL_STAR_SUPERELLIPSOID = 0, /* half axes and exponents */
   TL_STAR_ROUGH,              /* an ellipsoid with waves, of which few make hollows */
   TL_STAR_BUMPY,              /* with shorter waves: touching pairs meet in several places */
-  TL_STAR_FACETED             /* planes, edges rounded by a p-norm */
+  TL_STAR_FACETED,            /* planes, edges rounded by a p-norm */
+  TL_STAR_TWIN                /* two balls that run into each other, at either side along x */
 } TlStarKind;
+
+/* The balls of a twin: their radius, and how far from the middle their centres lie. */
+static const double TL_STAR_TWIN_RADIUS = 0.65, TL_STAR_TWIN_OFF = 0.5;
 
 typedef struct TlStar {
   TlStarKind kind;

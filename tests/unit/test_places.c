@@ -20,7 +20,18 @@ static const double SIZE = 0.01, MARGIN = 0.01, BAND = 0.02;
 
 /* ---- two bodies ---- */
 
-enum { SPHERE = 1, SMOOTH, ROUND, ROUGH, BOX, GRID_BOX, TETRAHEDRON, CROSS, SHAPES }; /* ids */
+enum {
+  SPHERE = 1,
+  SMOOTH,
+  ROUND,
+  ROUGH,
+  BOX,
+  GRID_BOX,
+  TETRAHEDRON,
+  CROSS,
+  TWIN,
+  SHAPES
+}; /* ids */
 
 typedef struct Scene {
   TlShapes shapes;
@@ -49,6 +60,10 @@ static void open_scene(Scene *s, unsigned only) {
   if (only & 1 << ROUGH) {
     CK_OK(tl_star_make(TL_STAR_BUMPY, 7, &s->star));
     CK_OK(tl_star_avatar(&s->star, SIZE, 40, 800, &s->avatar[ROUGH]));
+  }
+  if (only & 1 << TWIN) {
+    CK_OK(tl_star_make(TL_STAR_TWIN, 1, &s->star));
+    CK_OK(tl_star_avatar(&s->star, SIZE, 40, 800, &s->avatar[TWIN]));
   }
   if (only & 1 << GRID_BOX) { /* its edges lie between grid points */
     TlFormula box = {.kind = TL_FORMULA_BOX, .size_m = {SIZE, 1.1 * SIZE, 1.3 * SIZE}};
@@ -335,6 +350,43 @@ static Pair on_the_way(const Pair *from, double part, int k, uint64_t i) {
 
 /* Field evaluations of a query, warm: machine independent. An evaluation of the spline costs a quarter
  * more than one of the trilinear grid (bench_places has the times). */
+/* A ball at the waist of two balls that run into each other touches both, each with the gap of its
+ * centre. */
+START_TEST(a_ball_in_a_hollow_touches_on_both_sides) {
+  enum { PAIRS = 100 };
+  const double off = SIZE * TL_STAR_TWIN_OFF, r = SIZE * TL_STAR_TWIN_RADIUS;
+  Scene s;
+  open_scene(&s, 1 << TWIN | 1 << SPHERE);
+  for (uint64_t i = 0; i < PAIRS; i++) {
+    Pair p = {.a = TWIN, .b = SPHERE, .scale_a = 1, .turn = tl_test_turn(6, i)};
+    p.scale_b = 0.3 + 0.7 * tl_random_uniform(5, 0, i);
+    p.size = SIZE * p.scale_b;
+    double gap[2], round = 2 * M_PI * tl_random_uniform(5, 1, i);
+    for (int k = 0; k < 2; k++)
+      gap[k] = p.size * (0.008 - 0.03 * tl_random_uniform(5, 2 + (uint64_t)k, i));
+    double far[2] = {r + p.size + gap[0], r + p.size + gap[1]}; /* from the centres at +off, -off */
+    double x = (far[1] * far[1] - far[0] * far[0]) / (4 * off);
+    double across = sqrt(far[0] * far[0] - (x - off) * (x - off));
+    p.shift = tl_vec3(x, across * cos(round), across * sin(round));
+    by_places_anew(&s, &p);
+    ck_assert_uint_eq(s.points.count, 2);
+    for (int k = 0; k < 2; k++) {
+      TlVec3 to = tl_unit(tl_sub(p.shift, tl_vec3(k ? -off : off, 0, 0)));
+      double best = INFINITY, turned = INFINITY;
+      for (size_t j = 0; j < 2; j++) {
+        TlVec3 n = tl_quat_rotate(tl_quat_conj(turn_of_a), s.points.point[j].n);
+        if (tl_norm(tl_add(n, to)) > turned) continue;
+        turned = tl_norm(tl_add(n, to));
+        best = fabs(s.points.point[j].gap - gap[k]);
+      }
+      CK_NEAR(best / p.size, 0, MISS);
+      CK_NEAR(turned, 0, 0.02);
+    }
+  }
+  close_scene(&s);
+}
+END_TEST
+
 START_TEST(a_followed_pair_costs_a_fraction_of_the_node_search) {
   static const double part[] = {0, 0.001, 0.003, 0.01};
   static const int kind[] = {SMOOTH, ROUGH};
@@ -621,6 +673,7 @@ END_TEST
 TL_TEST_MAIN("places", spheres_have_the_gap_of_their_centres,
              convex_grains_have_the_gap_of_their_support_functions,
              rough_grains_have_the_depth_of_their_exact_surfaces,
+             a_ball_in_a_hollow_touches_on_both_sides,
              a_followed_pair_costs_a_fraction_of_the_node_search,
              a_pair_followed_for_a_thousand_steps_agrees_with_a_search_from_nothing,
              a_copied_memory_continues_with_the_same_bits,
