@@ -14,9 +14,10 @@
  * Constraints join two bodies, or a body and the world (high -1), until they break. Number is the
  * constraint's id, unique among those of its kind. Anchors are fixed points of each body, from its
  * centre of mass, in the body's frame; the world's are in the world frame. A method names the kinds
- * that it solves, and refuses the others by name (tl_step_check). Today bonds are solved, those of nets
- * (solve/membrane.h), sliders of a body and the world by the penalty method (solve/joints.h), and all
- * but bonds by the nonsmooth method (solve/nonsmooth_joints.h, merges: solve/reduction.h); all kinds are stored, saved, hashed,
+ * that it solves, and refuses the others by name (tl_step_check). Bonds, those of nets, are solved by all
+ * methods (solve/membrane.h, solve/nonsmooth_bonds.h), sliders of a body and the world by the penalty
+ * method (solve/joints.h), and all kinds by the nonsmooth method (solve/nonsmooth_joints.h, merges:
+ * solve/reduction.h); all kinds are stored, saved, hashed,
  * and known to all ranks that need them.
  *
  * Ranks: each holds every row with a body that it owns, so a row of bodies of two ranks is on both.

@@ -13,8 +13,10 @@ static void settle(TlEnergyBalance *e, double now, int64_t moving) {
 static void add_whole(TlEnergyBalance *e, const TlStepReport *r) {
   if (e->moving == 0) e->stored_J = r->elastic_J;
   e->viscous_J = e->stored_J - r->elastic_J;
-  double spent = e->friction_J + e->viscous_J + e->impact_J + e->merge_J + e->drag_J - e->wall_J;
-  settle(e, r->kinetic_J + r->potential_J + r->elastic_J + spent, r->moving);
+  double spent = e->friction_J + e->viscous_J + e->impact_J + e->merge_J + e->drag_J +
+                 e->net_damping_J - e->pressure_J - e->wall_J;
+  e->net_J = r->net_elastic_J;
+  settle(e, r->kinetic_J + r->potential_J + r->elastic_J + e->net_J + spent, r->moving);
   e->kinetic_J = r->kinetic_J;
   e->potential_J = r->potential_J;
   e->elastic_J = r->elastic_J;
@@ -23,7 +25,9 @@ static void add_whole(TlEnergyBalance *e, const TlStepReport *r) {
   e->impact_J += r->impact_J;
   e->merge_J += r->merge_J;
   e->drag_J += r->drag_J;
-  e->wall_J += r->wall_work_J;
+  e->wall_J += r->wall_work_J + r->net_held_J;
+  e->net_damping_J += r->net_damping_J;
+  e->pressure_J += r->net_pressure_J;
 }
 
 void tl_energy_balance_add(TlEnergyBalance *e, const TlStepReport *r) {

@@ -13,18 +13,20 @@ static int64_t shape_id(int64_t i) {
 static TlStatus make(TlNets *nets, const TlSetup *setup, const TlStudy *study, int64_t i) {
   enum { NODES = 60 };
   TlNet *net = &nets->net[i];
-  TL_TRY(tl_net_setup_make(&setup->nets, i, setup->time.dt_s, tl_setup_choice(setup).mass_scale,
-                           study, net));
+  bool any_step = tl_setup_method(setup)->implicit_bonds;
+  TL_TRY(tl_net_setup_make(&setup->nets, i, any_step ? 0 : setup->time.dt_s,
+                           tl_setup_choice(setup).mass_scale, study, net));
   net->first_id = i == 0 ? TL_NET_FIRST_ID : net[-1].first_id + tl_net_spheres(&net[-1]);
   net->shape_id = shape_id(i);
   net->material = tl_material_of_net(setup, i);
   net->bond_law = (int32_t)i;
   TL_TRY(tl_avatar_sphere(net->radius_m, net->radius_m / 5, NODES, &nets->avatar[i]));
   nets->avatar[i].id = net->shape_id;
-  tl_log_info("net %lld: %d layer%s of %d rows of %d spheres of %.4g kg; steps below %.4g s are "
-              "stable",
+  tl_log_info("net %lld: %d layer%s of %d rows of %d spheres of %.4g kg; its springs alone would "
+              "want steps below %.4g s%s",
               (long long)i, net->layers, net->layers > 1 ? "s" : "", net->rows, net->columns,
-              net->mass_kg, tl_net_stable_step(net));
+              net->mass_kg, tl_net_stable_step(net),
+              any_step ? ", but this method steps them at any" : "");
   return TL_OK;
 }
 

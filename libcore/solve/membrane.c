@@ -77,6 +77,8 @@ typedef struct Membrane {
   Pull *pull;          /* [bonds] */
   TlExact *elastic;    /* one a thread */
   bool follows, pulls; /* the bonds' springs go with their ends; bonds pull */
+  bool loads;          /* forces on spheres are wanted, be it of the pressure alone */
+  TlNetBond *listed;   /* [bonds] NULL: not wanted */
   TlNetLoad load;
 } Membrane;
 
@@ -127,6 +129,10 @@ void tl_net_memo_free(TlNetMemo *memo) {
 
 void tl_net_memo_keep_rows(TlNetMemo *memo, bool keep) {
   memo->keeps_rows = keep;
+}
+
+bool tl_net_memo_keeps_rows(const TlNetMemo *memo) {
+  return memo->keeps_rows;
 }
 
 void tl_net_memo_drop_rows(TlNetMemo *memo) {
@@ -410,6 +416,15 @@ static TlStatus pull_block(void *context, int64_t begin, int64_t end, int64_t bl
     TL_TRY(too_long(&bond, t));
     if (m->follows) t->displacement = follow(m, &bond, t->displacement);
     if (m->pulls) bond_forces(m, &bond, t->displacement, pull);
+    if (m->listed)
+      m->listed[k] = (TlNetBond){.key = {t->low, t->high, t->number},
+                                 .a = (int32_t)bond.a,
+                                 .b = (int32_t)bond.b,
+                                 .law = bond.law,
+                                 .n = bond.n,
+                                 .length = bond.length,
+                                 .stretch = bond.stretch,
+                                 .displacement = t->displacement};
     pull->energy = 0.5 * law->normal_N_m * bond.stretch * bond.stretch +
                    0.5 * law->tangential_N_m * tl_norm2(t->displacement);
     if (bond.a < m->bodies->owned) tl_exact_add(&m->elastic[thread], pull->energy);
@@ -528,8 +543,8 @@ static TlStatus load_block(void *context, int64_t begin, int64_t end, int64_t bl
   for (int64_t n = begin; n < end; n++) {
     const Ring *ring = &m->memo->ring[n];
     int64_t i = m->local[n].index;
-    sum_bonds(m, i);
-    m->load.press[i] = tl_vec3(0, 0, 0);
+    m->load.press[i] = m->load.force[i] = tl_vec3(0, 0, 0);
+    if (m->pulls) sum_bonds(m, i);
     if (ring->net && m->pressure_Pa[ring->net - m->nets] != 0 && i < m->bodies->owned)
       press_sphere(m, ring, &m->local[n]);
   }
@@ -556,7 +571,7 @@ static TlStatus start(Membrane *m, const TlSync *sync, TlArena *arena) {
   m->law = tl_arena_push(arena, (size_t)m->count, sizeof *m->law);
   int failed = !m->now || !m->law || recollect(m) != TL_OK;
   for (int k = 0; !failed && k < m->count; k++) m->law[k] = tl_net_bond_law(&m->nets[k]);
-  if (m->pulls) failed = failed || make_forces(m, arena) != TL_OK;
+  if (m->loads) failed = failed || make_forces(m, arena) != TL_OK;
   TL_TRY(tl_sync_any(sync, &failed));
   return failed ? TL_ENOMEM : TL_OK;
 }
@@ -583,7 +598,8 @@ TlStatus tl_membrane_correct(const TlNet *nets, const double *pressure_Pa, int c
                 .start = began,
                 .step_s = step_s,
                 .follows = true,
-                .pulls = true};
+                .pulls = true,
+                .loads = true};
   TL_TRY(settle(&m, sync, arena, out));
   if (count == 0) return TL_OK;
   TL_TRY(load_spheres(&m));
@@ -605,6 +621,18 @@ TlStatus tl_membrane_follow(const TlNet *nets, const double *pressure_Pa, int co
   return settle(&m, sync, arena, out);
 }
 
+/* As the bodies stand. */
+static TlStatus load_now(Membrane *m, TlArena *arena, TlNetLoad *load) {
+  TlNetCount held = {0};
+  TL_TRY(start(m, NULL, arena));
+  TL_TRY(note_now(m, m->bodies->total));
+  TL_TRY(go_through_bonds(m, arena, &held));
+  TL_TRY(load_spheres(m));
+  *load = m->load;
+  load->elastic = held.elastic;
+  return TL_OK;
+}
+
 TlStatus tl_membrane_load(const TlNet *nets, const double *pressure_Pa, int count, TlBodies *bodies,
                           TlNetMemo *memo, TlArena *arena, TlNetLoad *load) {
   Membrane m = {.nets = nets,
@@ -612,16 +640,31 @@ TlStatus tl_membrane_load(const TlNet *nets, const double *pressure_Pa, int coun
                 .count = count,
                 .bodies = bodies,
                 .memo = memo,
-                .pulls = true};
-  TlNetCount held = {0};
+                .pulls = true,
+                .loads = true};
   *load = (TlNetLoad){0};
+  return count == 0 ? TL_OK : load_now(&m, arena, load);
+}
+
+TlStatus tl_membrane_bonds(const TlNet *nets, const double *pressure_Pa, int count,
+                           TlBodies *bodies, TlNetMemo *memo, TlArena *arena, TlNetLoad *load,
+                           TlNetBond **bond, int32_t *bonds) {
+  Membrane m = {.nets = nets,
+                .pressure_Pa = pressure_Pa,
+                .count = count,
+                .bodies = bodies,
+                .memo = memo,
+                .loads = true};
+  *load = (TlNetLoad){0};
+  *bond = NULL;
+  *bonds = 0;
   if (count == 0) return TL_OK;
-  TL_TRY(start(&m, NULL, arena));
-  TL_TRY(note_now(&m, bodies->total));
-  TL_TRY(go_through_bonds(&m, arena, &held));
-  TL_TRY(load_spheres(&m));
-  *load = m.load;
-  load->elastic = held.elastic;
+  m.listed = tl_arena_push(arena, bodies->pairs.of[TL_BONDS].count + 1, sizeof *m.listed);
+  if (!m.listed) return TL_ENOMEM;
+  TL_TRY(load_now(&m, arena, load));
+  for (size_t k = 0; k < memo->bonds; k++)
+    if (!m.pull[k].broken) m.listed[(*bonds)++] = m.listed[k];
+  *bond = m.listed;
   return TL_OK;
 }
 

@@ -14,7 +14,8 @@
  * and pressure at the new positions: symplectic Euler. Stable below tl_net_stable_step.
  *
  * Bonded spheres do not collide; all others do, those of one net too. Bonds join no islands.
- * All sums run over the bonds in the order of ids, whoever owns the bodies.
+ * All sums run over the bonds in the order of ids, whoever owns the bodies. The nonsmooth method solves the bonds
+ * as rows of its own (nonsmooth_bonds.h) and takes from here where they are.
  */
 #ifndef TL_SOLVE_MEMBRANE_H
 #define TL_SOLVE_MEMBRANE_H
@@ -78,6 +79,22 @@ typedef struct TlNetLoad {
 /* As the bodies stand; their ghosts are fresh. Dampers see the velocities of the state. */
 TlStatus tl_membrane_load(const TlNet *nets, const double *pressure_Pa, int count, TlBodies *bodies,
                           TlNetMemo *memo, TlArena *arena, TlNetLoad *load);
+/* A bond as it stands. */
+typedef struct TlNetBond {
+  TlPairKey key;
+  int32_t a, b; /* indices of its lower sphere and of the higher one */
+  const TlBondLaw *law;
+  TlVec3 n; /* unit, from b to a */
+  double length, stretch;
+  TlVec3 displacement; /* across n */
+} TlNetBond;
+/* For a method that solves the bonds itself (step_nonsmooth.c): as tl_membrane_load, but `force` is the
+ * pressure's alone, and the bonds that hold are listed in the order of their keys. */
+TlStatus tl_membrane_bonds(const TlNet *nets, const double *pressure_Pa, int count,
+                           TlBodies *bodies, TlNetMemo *memo, TlArena *arena, TlNetLoad *load,
+                           TlNetBond **bond, int32_t *bonds);
+/* Are rows of bonds wanted (tl_net_memo_keep_rows)? */
+bool tl_net_memo_keeps_rows(const TlNetMemo *memo);
 /* After the move: rows are carried, bonds follow; nothing is kicked. Else as
  * tl_membrane_correct. */
 TlStatus tl_membrane_follow(const TlNet *nets, const double *pressure_Pa, int count,

@@ -103,7 +103,8 @@ typedef struct TlMethodKind {
   bool
       bears_force; /* its contacts bear a force between steps: what stress and guided bodies need */
   bool resists;    /* its contacts resist rolling and twisting, and adhere (TlPairLaw) */
-  bool reduces;    /* moves bodies as aggregates where section reduction asks for it */
+  bool implicit_bonds;      /* it steps the bonds of nets at any step: their springs set none */
+  bool reduces;             /* moves bodies as aggregates where section reduction asks for it */
   TlPairKind memory;        /* the kind of contact memory that it keeps (model/pair_state.h) */
   unsigned solves;          /* the kinds of constraints that it solves: bits TL_KIND_BIT(kind) */
   unsigned solves_on_world; /* and those that it solves where they hold a body to the world */

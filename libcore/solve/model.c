@@ -138,14 +138,14 @@ TlStatus tl_model_set_nets(TlModel *m, const TlNet *nets, int count) {
     if (nets[k].bond_law != k)
       return tl_fail(TL_EUSAGE, "net %d: its bonds name law %d, not that of their net", k,
                      nets[k].bond_law);
-    if (!(m->step_s < tl_net_stable_step(&nets[k])))
+    if (!tl_method(m->method)->implicit_bonds && !(m->step_s < tl_net_stable_step(&nets[k])))
       return tl_fail(TL_EUSAGE, "net: a time step of %g s is not below the stable %g s", m->step_s,
                      tl_net_stable_step(&nets[k]));
     TL_TRY(tl_model_add_sphere(m, nets[k].shape_id, nets[k].radius_m));
     m->nets[k] = nets[k];
   }
   m->net_count = count;
-  return TL_OK;
+  return tl_method(m->method)->check ? tl_method(m->method)->check(m) : TL_OK;
 }
 
 TlStatus tl_model_shape(const TlModel *m, int64_t id, const TlShape **shape) {

@@ -113,8 +113,8 @@ static inline TlStatus tl_model_add_sphere(TlModel *model, int64_t avatar_id, do
   return tl_model_add_closed(model, avatar_id, &tl_closed_sphere, &radius_m);
 }
 
-/* Nets among the bodies (membrane.h); copied. Once. TL_EUSAGE when a net makes no sense or the step
- * is not below its stable one. */
+/* Nets among the bodies (membrane.h); copied. Once. TL_EUSAGE when a net makes no sense or, of a
+ * method that steps bonds by their springs, the step is not below its stable one. */
 TlStatus tl_model_set_nets(TlModel *model, const TlNet *nets, int count);
 
 /* The shape of this avatar id, loaded if need be. */

@@ -10,6 +10,8 @@
  *   friction: |l_t| <= mu sum (l_n - least), u_t = 0 or opposite to l_t
  *   rolling:  |l_r| <= mu_r r* sum (l_n - least), likewise twisting, with relative spins.
  *
+ * Joints and the bonds of nets are rows that hold both ways.
+ *
  * A problem knows no grains, no materials and no steps: tests make problems of their own. World frame,
  * SI.
  */
@@ -19,6 +21,7 @@
 #include "base/status.h"
 #include "num/vec.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What impulses act on; two cache lines. */
@@ -68,6 +71,7 @@ typedef struct TlNsPatch {
   double lambda[2]; /* along t1, t2 */
   int32_t resist;   /* < 0: none */
   int32_t island;
+  bool impacts; /* a point of it closes faster than the threshold in this step */
 } TlNsPatch;
 
 /* A row of a joint: u = along.(v_a - v_b) + turn_a.w_a + turn_b.w_b, with
@@ -91,6 +95,18 @@ typedef struct TlNsJoint {
   double inverse[TL_NS_EQUAL][TL_NS_EQUAL]; /* of J M^-1 J^T + Sigma */
 } TlNsJoint;
 
+/* A bond of two spheres at the middle of their centres: with
+ * u = v_a - v_b - half (w_a + w_b) x n, the row along n and the two across it hold
+ * u + sigma l - rhs = 0. A sphere turns alike about every axis, so no row disturbs the others. */
+typedef struct TlNsBond {
+  int32_t a, b;                                  /* bodies */
+  TlVec3 n;                                      /* unit, from b to a */
+  double half;                                   /* half the distance of the centres */
+  TlVec3 rhs;                                    /* world frame */
+  double sigma_n, sigma_t, inverse_n, inverse_t; /* inverse_t 0: no rows across */
+  TlVec3 lambda;                                 /* impulse on a, world frame */
+} TlNsBond;
+
 typedef struct TlNsProblem {
   TlNsBody *body; /* [bodies] */
   TlNsPatch *patch;
@@ -98,12 +114,14 @@ typedef struct TlNsProblem {
   TlNsArm *arm; /* as `point` */
   TlNsResist *resist;
   TlNsJoint *joint;
-  int32_t bodies, patches, points, resists, joints;
+  TlNsBond *bond;
+  int32_t bodies, patches, points, resists, joints, bonds;
 } TlNsProblem;
 
-/* What is solved together: joints [first_joint, last_joint), then patches [first, last). */
+/* What is solved together: joints [first_joint, last_joint), then bonds [first_bond, last_bond), then
+ * patches [first, last). */
 typedef struct TlNsRange {
-  int32_t first, last, first_joint, last_joint;
+  int32_t first, last, first_joint, last_joint, first_bond, last_bond;
 } TlNsRange;
 
 typedef struct TlNsStop {
@@ -126,6 +144,10 @@ void tl_nonsmooth_solve(const TlNsProblem *problem, const TlNsRange *range, TlNs
 void tl_nonsmooth_prepare_joint(const TlNsProblem *problem, TlNsJoint *joint);
 /* Relative velocity of a joint's row. */
 double tl_nonsmooth_row_velocity(const TlNsRow *row, const TlNsBody *a, const TlNsBody *b);
+/* Fill the inverses of a bond, from the rest. */
+void tl_nonsmooth_prepare_bond(const TlNsProblem *problem, TlNsBond *bond);
+/* Relative velocity of a bond. */
+TlVec3 tl_nonsmooth_bond_velocity(const TlNsBond *bond, const TlNsBody *a, const TlNsBody *b);
 /* Fill kn1 to stiff, the points' `inverse` (which adds sigma) and the arms' turns, from the rest. */
 void tl_nonsmooth_prepare(const TlNsProblem *problem, TlNsPatch *patch);
 

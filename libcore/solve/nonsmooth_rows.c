@@ -1,6 +1,7 @@
 #include "solve/nonsmooth_rows.h"
 
 #include "model/shapes.h"
+#include "solve/nonsmooth_bonds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -250,8 +251,11 @@ static int iterations_by_rule(const TlNsRows *r, const TlNsIsland *is, TlVec3 up
       points++;
     }
   }
-  /* a chain of joints takes an iteration a joint and back, some tens of times */
-  int joints = 50 * (is->range.last_joint - is->range.first_joint);
+  /* a chain of joints takes an iteration a joint and back, some tens of times; a sheet of n bonds is
+   * sqrt(n/3) spheres wide */
+  double chain = is->range.last_joint - is->range.first_joint,
+         sheet = sqrt((is->range.last_bond - is->range.first_bond) / 3.0);
+  int joints = (int)(50 * chain + 200 * sheet);
   if (points == 0) return joints;
   double extent = top - bottom;
   if (tl_norm2(up) == 0) extent = tl_max(high.x - low.x, tl_max(high.y - low.y, high.z - low.z));
@@ -270,16 +274,20 @@ static TlStatus reserve(TlNsRows *r, Cut **cut, int32_t **parent) {
   q->arm = tl_arena_push(r->arena, contacts, sizeof *q->arm);
   q->resist = tl_arena_push(r->arena, contacts, sizeof *q->resist);
   r->impact = tl_arena_push(r->arena, (TL_NS_IMPACTS + 1) * contacts, sizeof *r->impact);
-  size_t islands = contacts + tl_ns_joints_most(r->bodies);
+  size_t islands = contacts + tl_ns_joints_most(r->bodies) + (size_t)r->bonds;
+  q->bond = tl_arena_push(r->arena, (size_t)r->bonds + 1, sizeof *q->bond);
+  r->bonded = tl_arena_push(r->arena, (size_t)r->bonds + 1, sizeof *r->bonded);
   r->island = tl_arena_push(r->arena, islands, sizeof *r->island);
   *cut = tl_arena_push(r->arena, contacts, sizeof **cut);
   *parent = tl_arena_push(r->arena, n + 1, sizeof **parent);
-  bool all = q->body && q->patch && q->point && q->arm && q->resist && r->impact && r->island &&
-             *cut && *parent;
+  bool all = q->bond && r->bonded && q->body && q->patch && q->point && q->arm && q->resist &&
+             r->impact && r->island && *cut && *parent;
   return all ? TL_OK : TL_ENOMEM;
 }
 
+/* The row of a net that a holder carries is fixed here, and moves as the holder did last. */
 static void take_bodies(TlNsRows *r) {
+  const TlBodies *b = r->bodies;
   TlNsProblem *q = &r->problem;
   for (int32_t i = 0; i < q->bodies - 1; i++) {
     const TlDynamics *d = dynamics_of(r);
@@ -287,9 +295,16 @@ static void take_bodies(TlNsRows *r) {
                             .w = d->twist[i].w,
                             .inverse_mass = d->inverse_mass[i],
                             .inverse_inertia = d->inverse_inertia[i]};
+    if (b->flags[i] & TL_BODY_NET && b->flags[i] & TL_BODY_FROZEN) q->body[i].v = b->velocity[i];
   }
   q->body[q->bodies - 1] = (TlNsBody){.inverse_mass = 0};
 }
+
+/* A bond of the nets and, in the end, its island. */
+typedef struct Rooted {
+  int32_t root;
+  const TlNetBond *from;
+} Rooted;
 
 /* Joints by islands, those of one in the order that they had. */
 static TlStatus sort_joints(TlNsRows *r) {
@@ -312,9 +327,44 @@ static TlStatus sort_joints(TlNsRows *r) {
   return TL_OK;
 }
 
+/* By islands; those of one in the order of their keys. */
+static int bond_order(const void *one, const void *two) {
+  const Rooted *a = one, *b = two;
+  if (a->root != b->root) return a->root < b->root ? -1 : 1;
+  return a->from < b->from ? -1 : a->from > b->from;
+}
+
+/* Bonds of which an end moves, without right-hand sides. */
+static TlStatus add_bonds(TlNsRows *r, int32_t *parent, Rooted **rooted) {
+  TlNsProblem *q = &r->problem;
+  Rooted *all = tl_arena_push(r->arena, (size_t)r->bonds + 1, sizeof *all);
+  *rooted = all;
+  if (!all) return TL_ENOMEM;
+  for (int32_t i = 0; i < r->bonds; i++)
+    if (moves(r, r->listed[i].a) && moves(r, r->listed[i].b))
+      join(parent, r->listed[i].a, r->listed[i].b);
+  for (int32_t i = 0; i < r->bonds; i++) {
+    const TlNetBond *from = &r->listed[i];
+    if (moves(r, from->a) || moves(r, from->b))
+      all[q->bonds++] = (Rooted){moves(r, from->a) ? from->a : from->b, from};
+  }
+  return TL_OK;
+}
+
+static void sort_bonds(TlNsRows *r, int32_t *parent, Rooted *all) {
+  TlNsProblem *q = &r->problem;
+  for (int32_t i = 0; i < q->bonds; i++) all[i].root = root_of(parent, all[i].root);
+  if (q->bonds > 1) qsort(all, (size_t)q->bonds, sizeof *all, bond_order);
+  for (int32_t i = 0; i < q->bonds; i++) {
+    const TlNetBond *from = r->bonded[i] = all[i].from;
+    q->bond[i] = (TlNsBond){.a = from->a, .b = from->b, .n = from->n, .half = 0.5 * from->length};
+  }
+}
+
 TlStatus tl_nonsmooth_rows(TlNsRows *r) {
   Cut *cut;
   int32_t *parent;
+  Rooted *bond;
   TlNsProblem *q = &r->problem;
   *q = (TlNsProblem){0};
   TL_TRY(reserve(r, &cut, &parent));
@@ -332,6 +382,7 @@ TlStatus tl_nonsmooth_rows(TlNsRows *r) {
     const TlNsJoint *j = &q->joint[i];
     if (q->body[j->a].inverse_mass > 0 && q->body[j->b].inverse_mass > 0) join(parent, j->a, j->b);
   }
+  TL_TRY(add_bonds(r, parent, &bond));
   for (int32_t i = 0; i < cuts; i++) {
     const TlContact *c = &r->found->contact[cut[i].first];
     cut[i].root = root_of(parent, unit_of(r, moves(r, c->a) ? c->a : c->b));
@@ -342,17 +393,21 @@ TlStatus tl_nonsmooth_rows(TlNsRows *r) {
   }
   if (cuts > 1) qsort(cut, (size_t)cuts, sizeof *cut, in_order);
   TL_TRY(sort_joints(r));
+  sort_bonds(r, parent, bond);
   r->islands = 0;
-  for (int32_t i = 0, k = 0; i < cuts || k < q->joints;) {
+  for (int32_t i = 0, k = 0, n = 0; i < cuts || k < q->joints || n < q->bonds;) {
     int32_t root = INT32_MAX;
     if (i < cuts) root = cut[i].root;
     if (k < q->joints && r->origin[k].root < root) root = r->origin[k].root;
+    if (n < q->bonds && bond[n].root < root) root = bond[n].root;
     TlNsIsland *is = &r->island[r->islands++];
-    *is = (TlNsIsland){.range = {.first = q->patches, .first_joint = k}};
+    *is = (TlNsIsland){.range = {.first = q->patches, .first_joint = k, .first_bond = n}};
     while (k < q->joints && r->origin[k].root == root) k++;
+    while (n < q->bonds && bond[n].root == root) n++;
     for (; i < cuts && cut[i].root == root; i++) add_patch(r, &cut[i], r->islands - 1);
     is->range.last = q->patches;
     is->range.last_joint = k;
+    is->range.last_bond = n;
     is->iterations = iterations_by_rule(r, is, up);
   }
   memset(r->impact, 0,
@@ -399,6 +454,7 @@ bool tl_nonsmooth_impact_rows(const TlNsRows *r, TlNsIsland *is) {
   is->force_m_s = 0;
   for (int32_t i = is->range.first; i < is->range.last; i++) {
     TlNsPatch *p = &q->patch[i];
+    p->impacts = false;
     for (int32_t k = p->first; k < p->first + p->count; k++) {
       TlNsPoint *x = &q->point[k];
       const TlContact *c = &r->found->contact[x->contact];
@@ -410,7 +466,7 @@ bool tl_nonsmooth_impact_rows(const TlNsRows *r, TlNsIsland *is) {
       x->rhs = impacts ? -c->law->restitution * un : -gap / h;
       x->sigma = x->lambda = x->least = 0;
       if (!impacts) continue;
-      is->impacts = true;
+      is->impacts = p->impacts = true;
       is->force_m_s = tl_max(is->force_m_s, -un);
     }
   }
@@ -439,13 +495,6 @@ void tl_nonsmooth_note_impact(const TlNsRows *r, const TlNsIsland *is) {
   }
   for (int32_t i = is->range.first_joint; i < is->range.last_joint; i++)
     tl_ns_joint_note_impact(&r->origin[i], &q->joint[i], r->model->step_s);
-}
-
-static bool touched(const TlNsRows *r, const TlNsPatch *p) {
-  const double *of_point = r->impact + TL_NS_IMPACTS * (size_t)r->problem.patches;
-  for (int32_t k = p->first; k < p->first + p->count; k++)
-    if (of_point[k] != 0) return true;
-  return false;
 }
 
 /* Corrections 22, 23, 27a and 27b, scaled by G so that lambda is an impulse along n. */
@@ -539,12 +588,20 @@ void tl_nonsmooth_force_rows(const TlNsRows *r, TlNsIsland *is, bool warm) {
     }
     p->lambda[0] = p->lambda[1] = 0;
     if (p->resist >= 0) memset(q->resist[p->resist].lambda, 0, sizeof q->resist->lambda);
-    if (warm && !(is->impacts && touched(r, p))) warm_patch(r, p);
+    if (warm && !(is->impacts && p->impacts)) warm_patch(r, p);
     tl_nonsmooth_prepare(q, p);
   }
   for (int32_t i = is->range.first_joint; i < is->range.last_joint; i++)
     tl_ns_joint_rows(q, r->bodies, &r->origin[i], &q->joint[i], r->model->step_s,
                      r->model->nonsmooth.joint_damping, false, warm);
+  bool hangs = fall == 0 && loaded == 0; /* bonds alone are at work */
+  for (int32_t i = is->range.first_bond; i < is->range.last_bond; i++) {
+    TlNsBond *bond = &q->bond[i];
+    tl_ns_bond_rows(q, r->bonded[i], r->model->step_s, bond);
+    if (!hangs) continue;
+    sum += tl_norm(bond->lambda) * (q->body[bond->a].inverse_mass + q->body[bond->b].inverse_mass);
+    loaded++;
+  }
   is->force_m_s = tl_max(fall, loaded ? sum / (double)loaded : 0);
 }
 
@@ -557,15 +614,19 @@ double tl_nonsmooth_kick(const TlNsRows *r) {
   for (int32_t i = 0; i < q->bodies - 1; i++) {
     TlNsBody *b = &q->body[i];
     if (!(b->inverse_mass > 0)) continue;
+    if (keep !=
+        1) { /* what moved before: at rest nothing is damped, and forces bear their full weight */
+      double mass = r->units ? r->units->mass[i] : bodies->mass[i];
+      TlSym3 inertia =
+          r->units ? r->units->inertia[i] : tl_bodies_rotated(bodies, i, bodies->inertia[i]);
+      drag += 0.5 * (1 - keep * keep) *
+              (mass * tl_norm2(b->v) + tl_dot(b->w, tl_sym_vec(inertia, b->w)));
+      b->v = tl_scale(keep, b->v);
+      b->w = tl_scale(keep, b->w);
+    }
     b->v = tl_axpy(b->v, h, gravity);
-    if (keep == 1) continue;
-    double mass = r->units ? r->units->mass[i] : bodies->mass[i];
-    TlSym3 inertia =
-        r->units ? r->units->inertia[i] : tl_bodies_rotated(bodies, i, bodies->inertia[i]);
-    drag +=
-        0.5 * (1 - keep * keep) * (mass * tl_norm2(b->v) + tl_dot(b->w, tl_sym_vec(inertia, b->w)));
-    b->v = tl_scale(keep, b->v);
-    b->w = tl_scale(keep, b->w);
+    if (r->net && bodies->flags[i] & TL_BODY_NET)
+      b->v = tl_axpy(b->v, h * b->inverse_mass, r->net->press[i]);
   }
   for (int32_t i = 0; i < q->joints; i++) { /* joints are on their axes already */
     const TlNsOrigin *o = &r->origin[i];

@@ -9,6 +9,7 @@
 
 #include "solve/aggregates.h"
 #include "solve/detect.h"
+#include "solve/membrane.h"
 #include "solve/model.h"
 #include "solve/nonsmooth_joints.h"
 
@@ -29,11 +30,15 @@ typedef struct TlNsRows {
   const TlFound *found;
   const TlDynamics *dynamics; /* twists at the start of the step */
   const TlControls *controls;
+  const TlNetLoad *net;    /* pressure on the spheres of nets; NULL: there are none */
+  const TlNetBond *listed; /* [bonds] the nets' bonds that hold */
+  int32_t bonds;
   const TlUnits *units; /* what is moved as one: contacts within are left out; NULL: each body */
   TlArena *arena;
   /* filled by tl_nonsmooth_rows */
   TlNsProblem problem;
-  TlNsOrigin *origin; /* of each joint */
+  TlNsOrigin *origin;       /* of each joint */
+  const TlNetBond **bonded; /* of each bond of the problem */
   TlNsIsland *island;
   int32_t islands;
   int64_t largest; /* bodies of an island, at most */

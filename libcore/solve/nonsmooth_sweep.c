@@ -89,6 +89,20 @@ void tl_nonsmooth_prepare_joint(const TlNsProblem *q, TlNsJoint *joint) {
   invert(joint->equal, joint->inverse);
 }
 
+TlVec3 tl_nonsmooth_bond_velocity(const TlNsBond *bond, const TlNsBody *a, const TlNsBody *b) {
+  return tl_axpy(tl_sub(a->v, b->v), -bond->half, tl_cross(tl_add(a->w, b->w), bond->n));
+}
+
+/* inverse_t comes as 1 where there are rows across. */
+void tl_nonsmooth_prepare_bond(const TlNsProblem *q, TlNsBond *bond) {
+  const TlNsBody *a = &q->body[bond->a], *b = &q->body[bond->b];
+  double mass = a->inverse_mass + b->inverse_mass;
+  double turns =
+      bond->half * bond->half * (a->inverse_inertia.xx + b->inverse_inertia.xx); /* spheres */
+  bond->inverse_n = 1 / (mass + bond->sigma_n);
+  if (bond->inverse_t > 0) bond->inverse_t = 1 / (mass + turns + bond->sigma_t);
+}
+
 /* ---- iterations ---- */
 
 enum { AHEAD = 3 }; /* patches */
@@ -291,8 +305,38 @@ static double visit_joint(TlNsJoint *joint, Couple *c) {
   return change;
 }
 
+static void push_bond(const TlNsBond *bond, Couple *c, TlVec3 impulse) {
+  TlVec3 turn = tl_scale(-bond->half, tl_cross(bond->n, impulse)); /* the same on both */
+  c->a.v = tl_axpy(c->a.v, c->a.inverse_mass, impulse);
+  c->b.v = tl_axpy(c->b.v, -c->b.inverse_mass, impulse);
+  c->a.w = tl_axpy(c->a.w, c->a.inverse_inertia.xx, turn);
+  c->b.w = tl_axpy(c->b.w, c->b.inverse_inertia.xx, turn);
+}
+
+/* Largest change of a velocity, squared. */
+static double visit_bond(TlNsBond *bond, Couple *c) {
+  TlVec3 owed = tl_sub(bond->rhs, tl_nonsmooth_bond_velocity(bond, &c->a, &c->b));
+  double along = tl_dot(bond->lambda, bond->n), owed_n = tl_dot(owed, bond->n);
+  TlVec3 owed_t = tl_axpy(owed, -owed_n, bond->n);
+  TlVec3 across = tl_axpy(bond->lambda, -along, bond->n);
+  double normal = (owed_n - bond->sigma_n * along) * bond->inverse_n;
+  TlVec3 change_t = tl_scale(bond->inverse_t, tl_axpy(owed_t, -bond->sigma_t, across));
+  TlVec3 change = tl_axpy(change_t, normal, bond->n);
+  bond->lambda = tl_add(bond->lambda, change);
+  push_bond(bond, c, change);
+  double most = squared(normal / bond->inverse_n);
+  if (bond->inverse_t > 0) most = tl_max(most, tl_norm2(change_t) / squared(bond->inverse_t));
+  return most;
+}
+
 void tl_nonsmooth_warm(const TlNsProblem *q, const TlNsRange *range) {
   Couple c;
+  for (int32_t i = range->first_bond; i < range->last_bond; i++) {
+    const TlNsBond *bond = &q->bond[i];
+    load(q, bond->a, bond->b, &c);
+    push_bond(bond, &c, bond->lambda);
+    store(q, bond->a, bond->b, &c);
+  }
   for (int32_t i = range->first_joint; i < range->last_joint; i++) {
     const TlNsJoint *joint = &q->joint[i];
     load(q, joint->a, joint->b, &c);
@@ -327,6 +371,12 @@ void tl_nonsmooth_solve(const TlNsProblem *q, const TlNsRange *range, TlNsStop s
       load(q, joint->a, joint->b, &c);
       most = tl_max(most, visit_joint(joint, &c));
       store(q, joint->a, joint->b, &c);
+    }
+    for (int32_t i = range->first_bond; i < range->last_bond; i++) {
+      TlNsBond *bond = &q->bond[i];
+      load(q, bond->a, bond->b, &c);
+      most = tl_max(most, visit_bond(bond, &c));
+      store(q, bond->a, bond->b, &c);
     }
     for (int32_t i = range->first; i < range->last; i++) {
       TlNsPatch *p = &q->patch[i];

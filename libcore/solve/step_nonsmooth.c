@@ -12,6 +12,7 @@
  */
 #include "solve/step_impulses.h"
 #include "solve/joints.h"
+#include "solve/nonsmooth_bonds.h"
 #include "solve/nonsmooth_rows.h"
 #include "solve/reduction.h"
 #include "solve/solver_setup.h"
@@ -46,9 +47,11 @@ static TlStatus solve_islands(void *context, int64_t begin, int64_t end, int64_t
   (void)thread;
   for (int64_t i = begin; i < end; i++) {
     TlNsIsland *is = &r->island[i];
+    TlNsRange range = is->range;
     if (s->impact && !tl_nonsmooth_impact_rows(r, is)) continue;
-    if (!s->impact) tl_nonsmooth_warm(&r->problem, &is->range);
-    tl_nonsmooth_solve(&r->problem, &is->range, stop_of(o, is, s->impact), &s->count[i]);
+    if (s->impact) range.last_bond = range.first_bond; /* nonsmooth_bonds.h */
+    if (!s->impact) tl_nonsmooth_warm(&r->problem, &range);
+    tl_nonsmooth_solve(&r->problem, &range, stop_of(o, is, s->impact), &s->count[i]);
     if (s->impact) tl_nonsmooth_note_impact(r, is);
   }
   return TL_OK;
@@ -164,17 +167,81 @@ static void add_joint_work(const TlNsRows *r, const TlNsBody *before, bool impac
   }
 }
 
-/* Forces of the joints into their records, and as rows for measures. */
+/* ---- nets ---- */
+
+/* What the bonds took, those that they store included. */
+static void add_bond_work(const TlNsRows *r, const TlNsBody *before, TlStepSums *sums) {
+  const TlNsProblem *q = &r->problem;
+  for (int32_t i = 0; i < q->bonds; i++) {
+    const TlNsBond *b = &q->bond[i];
+    TlVec3 u = tl_nonsmooth_bond_velocity(b, &before[b->a], &before[b->b]);
+    TlVec3 after = tl_nonsmooth_bond_velocity(b, &q->body[b->a], &q->body[b->b]);
+    take(&sums->net_damping_J, -tl_dot(b->lambda, mean(u, after)));
+  }
+}
+
+/* The fixed row of a net goes with its holder, who does the work of what pulls at it. */
+static bool is_carried(const TlNsRows *r, int32_t body) {
+  return body < r->bodies->total && r->bodies->flags[body] & TL_BODY_NET &&
+         r->problem.body[body].inverse_mass == 0;
+}
+
+static void add_held_work(const TlNsRows *r, bool impact, TlStepSums *sums) {
+  const TlNsProblem *q = &r->problem;
+  for (int32_t i = 0; r->net && i < q->patches; i++) {
+    const TlNsPatch *p = &q->patch[i];
+    if (!is_carried(r, p->a) && !is_carried(r, p->b)) continue;
+    TlVec3 impulse = tl_nonsmooth_push(r, i, impact).impulse;
+    if (is_carried(r, p->a)) take(&sums->net_held_J, -tl_dot(impulse, q->body[p->a].v));
+    if (is_carried(r, p->b)) take(&sums->net_held_J, tl_dot(impulse, q->body[p->b].v));
+  }
+  for (int32_t i = 0; !impact && i < q->bonds; i++) {
+    const TlNsBond *b = &q->bond[i];
+    if (is_carried(r, b->a)) take(&sums->net_held_J, -tl_dot(b->lambda, q->body[b->a].v));
+    if (is_carried(r, b->b)) take(&sums->net_held_J, tl_dot(b->lambda, q->body[b->b].v));
+  }
+}
+
+/* Pressure acts as gravity does: over the mean of the velocities before and after. */
+static void add_pressure_work(const TlNsRows *r, const TlNsBody *before, TlStepSums *sums) {
+  const TlNsProblem *q = &r->problem;
+  for (int64_t i = 0; r->net && i < r->bodies->owned; i++) {
+    if (!(r->bodies->flags[i] & TL_BODY_NET) || r->bodies->flags[i] & TL_BODY_FROZEN) continue;
+    TlVec3 v = mean(before[i].v, q->body[i].v);
+    take(&sums->net_pressure_J, r->model->step_s * tl_dot(r->net->press[i], v));
+  }
+}
+
+/* Bonds follow the move and break; what the springs do not hold of what was taken is damped. */
+static TlStatus finish_nets(TlStep *s, const TlNsRows *r, const TlVec3 *start,
+                            TlStepReport *report) {
+  TL_TRY(tl_step_nets(s, start, tl_membrane_follow, report));
+  if (!r->net) return TL_OK;
+  s->sums.net_elastic_J = r->net->elastic;
+  take(&s->sums.net_damping_J,
+       tl_exact_value(&r->net->elastic) - tl_exact_value(&s->sums.net_elastic_end_J));
+  return TL_OK;
+}
+
+/* ---- what measures ask for ---- */
+
+/* Forces of the joints into their records; those of joints and bonds as rows for measures. */
 static TlStatus note_joints(TlStep *s, const TlNsRows *r) {
   enum { MOST = 3 };
   TlWorkspace *w = s->work;
   size_t joints = (size_t)r->problem.joints;
-  w->joint_row = tl_arena_push(&w->arena, MOST * joints + 1, sizeof *w->joint_row);
+  size_t bonds = tl_net_memo_keeps_rows(w->net_memo) ? (size_t)r->problem.bonds : 0;
+  w->joint_row = tl_arena_push(&w->arena, MOST * joints + bonds + 1, sizeof *w->joint_row);
   if (!w->joint_row) return TL_ENOMEM;
   w->joint_rows = 0;
   for (size_t i = 0; i < joints; i++)
     w->joint_rows += (size_t)tl_ns_joint_note(&r->origin[i], &r->problem.joint[i], s->model->step_s,
                                               &w->joint_row[w->joint_rows]);
+  for (size_t i = 0; i < bonds; i++) {
+    const TlNsBond *bond = &r->problem.bond[i];
+    w->joint_row[w->joint_rows++] =
+        tl_ns_bond_note(r->bonded[i], bond, r->bodies->position[bond->a], s->model->step_s);
+  }
   return TL_OK;
 }
 
@@ -294,6 +361,7 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlReduce *reduce, TlStepReport *re
   TL_TRY(run_stage(r, true, &impact));
   add_work(r, before, true, &(Work){&s->sums.impact_J, &s->sums.slip_J, &s->sums.wall_work_J});
   add_joint_work(r, before, true, &s->sums);
+  add_held_work(r, true, &s->sums);
   if (reduce) tl_reduce_hold(reduce, r, true);
   double middle = tl_clock_s();
   report->etm_s = middle - start;
@@ -304,6 +372,9 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlReduce *reduce, TlStepReport *re
   TL_TRY(run_stage(r, false, &rest));
   add_work(r, before, false, &(Work){&s->sums.viscous_J, &s->sums.slip_J, &s->sums.wall_work_J});
   add_joint_work(r, before, false, &s->sums);
+  add_held_work(r, false, &s->sums);
+  add_bond_work(r, before, &s->sums);
+  add_pressure_work(r, before, &s->sums);
   if (reduce) tl_reduce_hold(reduce, r, false);
   for (int32_t i = 0; i < r->islands; i++) {
     const TlNonsmooth *o = &r->model->nonsmooth;
@@ -403,6 +474,18 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
                    .dynamics = &motion.real,
                    .controls = s->controls,
                    .arena = &w->arena};
+  TlNetLoad load;
+  TlNetBond *bond;
+  TlVec3 *began = NULL;
+  if (s->model->net_count) {
+    began = tl_arena_push(&w->arena, (size_t)b->total + 1, sizeof *began);
+    if (!began) return TL_ENOMEM;
+    memcpy(began, b->position, (size_t)b->total * sizeof *began);
+    TL_TRY(tl_membrane_bonds(s->model->nets, s->controls->pressure_Pa, s->model->net_count, b,
+                             w->net_memo, &w->arena, &load, &bond, &rows.bonds));
+    rows.net = &load;
+    rows.listed = bond;
+  }
   bool reduces = s->model->nonsmooth.reduction.split != TL_SPLIT_OFF;
   TlReduce reduce = {.model = s->model,
                      .bodies = b,
@@ -435,6 +518,7 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
   tl_step_count(s);
   TL_TRY(tl_motion_finish(b, &motion, w->boundary, s->model->boundary_count, s->model->gravity_m_s2,
                           s->model->step_s, s->state->steps));
+  TL_TRY(finish_nets(s, &rows, began, report));
   report->islands = rows.islands;
   report->largest_island = rows.largest;
   TL_TRY(tl_step_report_found(s, false, report));
@@ -474,6 +558,9 @@ static TlStatus check(const TlModel *m) {
   TL_TRY(tl_solver_check_value("nonsmooth.overlap_share", o->overlap_share, 1e-9, 1));
   TL_TRY(tl_solver_check_value("nonsmooth.contact_damping", o->contact_damping, 0, 1e6));
   TL_TRY(tl_solver_check_value("nonsmooth.joint_damping", o->joint_damping, 0.01, 1e6));
+  if (m->net_count && o->reduction.split != TL_SPLIT_OFF)
+    return tl_fail(TL_EUSAGE, "reduction.split: no scene with nets or a membrane can be reduced; "
+                              "set it to off");
   for (int32_t i = 0; i < m->materials.count; i++)
     for (int32_t j = 0; j <= i; j++)
       TL_TRY(check_law(m, i, j, &m->materials.law[tl_pair_law(&m->materials, i, j)]));
@@ -532,7 +619,8 @@ const TlMethodKind tl_method_nonsmooth = {.most_ranks = 1,
                                           .resists = true,
                                           .reduces = true,
                                           .memory = TL_FORCES,
-                                          .solves = TL_NS_KINDS,
+                                          .solves = TL_NS_KINDS | TL_KIND_BIT(TL_BONDS),
+                                          .implicit_bonds = true,
                                           .check_section = tl_nonsmooth_check_section,
                                           .choose = tl_nonsmooth_choose,
                                           .configure = tl_nonsmooth_configure,
