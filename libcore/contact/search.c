@@ -1,6 +1,7 @@
 #include "contact/search.h"
 
 #include "base/par.h"
+#include "contact/ball_facets.h"
 #include "contact/edges.h"
 #include "contact/facet_surface.h"
 #include "contact/patches.h"
@@ -80,7 +81,7 @@ static bool by_places(const TlSearchOptions *options, const TlShape *a, const Tl
   if (options->edges != TL_EDGES_PLACES || (tl_shape_alone(a) && tl_shape_alone(b))) return false;
   bool whole =
       !options->surface || tl_places_polyhedra(a, b) || (a->place->convex && b->place->convex);
-  return whole && tl_places_serves(a, b);
+  return whole && (tl_places_serves(a, b) || (!options->surface && tl_ball_facets_serves(a, b)));
 }
 
 bool tl_scan_between_nodes(const TlSearchOptions *options, const TlShape *a, const TlShape *b) {
@@ -104,6 +105,9 @@ static TlStatus place_points(const TlSearchOptions *options, const TlNearQuery *
   const TlShape *a = x->shape[query->a], *b = x->shape[query->b];
   int64_t low = x->id[query->a], high = x->id[query->b];
   bool polyhedra = tl_places_polyhedra(a, b), flat = false;
+  if (tl_ball_facets_serves(a, b))
+    return tl_ball_facets(x, query->a, query->b, query->turn_a, query->turn_b, wanted->margin,
+                          points);
   TlPlacePair pair;
   TlPlaceCache **cache = NULL;
   TlPlaceQuery places = {.colliders = x,

@@ -61,14 +61,18 @@ static TlStatus stop_overlap(const TlRun *run, const TlProblemRow *row, int64_t 
                    run->options.study, (long long)row->grain, row->overlap_m, 100 * row->share,
                    other, (long long)step, way, tl_sense_shorter(run->model->setup.time.dt_s, way),
                    run->model->setup.time.dt_s);
+  bool soft = tl_setup_method(&run->model->setup)->bears_force && !row->inside;
   return tl_fail(
       TL_EINPUT,
       "%s: grain %lld (avatar %lld) lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
-      "%lld%s, and nothing moves it out: look at both shapes and where they start; leave "
+      "%lld%s, and nothing moves it out: %slook at both shapes and where they start; leave "
       "one out, or unresolved: {embedded: drop} or {embedded: freeze}",
       run->options.study, (long long)row->grain, (long long)row->avatar, row->overlap_m,
       100 * row->share, other, (long long)step,
-      row->inside ? ", the centre of one inside the other" : "");
+      row->inside ? ", the centre of one inside the other" : "",
+      soft ? "contacts may be too soft for their load (young_Pa or normal_N_m of the method's "
+             "section); else "
+           : "");
 }
 
 /* "grain 7 (avatar 3) at (x, y, z) m ... held by grain 9 (avatar 2)" */

@@ -6,6 +6,7 @@
 
 #include "base/par.h"
 #include "base/random.h"
+#include "contact/ball_facets.h"
 #include "contact/near.h"
 #include "contact/place_memory.h"
 #include "model/closed.h"
@@ -20,18 +21,8 @@ static const double SIZE = 0.01, MARGIN = 0.01, BAND = 0.02;
 
 /* ---- two bodies ---- */
 
-enum {
-  SPHERE = 1,
-  SMOOTH,
-  ROUND,
-  ROUGH,
-  BOX,
-  GRID_BOX,
-  TETRAHEDRON,
-  CROSS,
-  TWIN,
-  SHAPES
-}; /* ids */
+enum { SPHERE = 1, SMOOTH, ROUND, ROUGH, BOX, GRID_BOX, TETRAHEDRON };
+enum { CROSS = TETRAHEDRON + 1, EXACT_CROSS, TWIN, SHAPES }; /* avatar ids */
 
 typedef struct Scene {
   TlShapes shapes;
@@ -78,6 +69,9 @@ static void open_scene(Scene *s, unsigned only) {
     TlFormula solid = {.kind = TL_FORMULA_CROSS, .length_m = 2 * SIZE, .width_m = 0.6 * SIZE};
     CK_OK(tl_formula_avatar(&solid, &s->avatar[CROSS]));
   }
+  if (only & 1 << EXACT_CROSS)
+    CK_OK(tl_shapes_add_closed(&s->shapes, EXACT_CROSS, &tl_closed_cross,
+                               (double[]){2 * SIZE, 0.6 * SIZE}));
   for (int id = 1; id < SHAPES; id++) {
     if (s->avatar[id].phi) CK_OK(tl_shapes_add(&s->shapes, id, &s->avatar[id]));
   }
@@ -618,6 +612,96 @@ START_TEST(followed_polyhedra_agree_with_a_search_from_nothing) {
 }
 END_TEST
 
+/* ---- balls on polyhedra ---- */
+
+/* A point somewhere in and about a box of half these sides. */
+static TlVec3 somewhere(TlVec3 half, uint64_t i) {
+  double x = 3 * tl_random_uniform(31, 0, i) - 1.5, y = 3 * tl_random_uniform(31, 1, i) - 1.5,
+         z = 3 * tl_random_uniform(31, 2, i) - 1.5;
+  return tl_vec3(x * half.x, y * half.y, z * half.z);
+}
+
+static double box_distance(TlVec3 half, TlVec3 x) {
+  TlVec3 d = tl_vec3(fabs(x.x) - half.x, fabs(x.y) - half.y, fabs(x.z) - half.z);
+  TlVec3 out = tl_vec3(tl_max(d.x, 0), tl_max(d.y, 0), tl_max(d.z, 0));
+  return tl_norm(out) + tl_min(tl_max(d.x, tl_max(d.y, d.z)), 0);
+}
+
+START_TEST(the_nearest_point_of_a_box_has_its_closed_form) {
+  const TlVec3 half = {1, 1.5, 0.7};
+  TlFacets box = tl_facets_of_box(2 * half.x, 2 * half.y, 2 * half.z);
+  for (uint64_t i = 0; i < 2000; i++) {
+    TlVec3 x = somewhere(half, i), nearest, n;
+    double far = tl_facets_nearest(&box, x, &nearest, &n);
+    CK_NEAR(far, box_distance(half, x), 1e-14);
+    CK_NEAR(box_distance(half, nearest), 0, 1e-14);
+    CK_NEAR(tl_norm(tl_sub(tl_axpy(nearest, far, n), x)), 0, 1e-14);
+    CK_NEAR(tl_norm(n), 1, 1e-14);
+  }
+}
+END_TEST
+
+/* Against dense points of the faces. */
+START_TEST(the_nearest_point_of_a_tetrahedron_is_the_nearest_of_many) {
+  enum { FINE = 120 };
+  Scene s;
+  open_scene(&s, 1 << TETRAHEDRON);
+  const TlFacets *f = tl_shapes_find(&s.shapes, TETRAHEDRON)->place->part;
+  ck_assert_int_eq(f->plane_count, 4);
+  for (uint64_t i = 0; i < 60; i++) {
+    TlVec3 x = tl_scale(1.5, somewhere(tl_vec3(SIZE, SIZE, SIZE), i)), nearest, n;
+    double far = tl_facets_nearest(f, x, &nearest, &n), least = INFINITY, height = -INFINITY;
+    for (int face = 0; face < 4; face++) {
+      TlVec3 a = f->corner[f->loop[face][0]], b = f->corner[f->loop[face][1]],
+             c = f->corner[f->loop[face][2]];
+      height = tl_max(height, tl_dot(f->normal[face], x) - f->distance[face]);
+      for (int u = 0; u <= FINE; u++)
+        for (int v = 0; u + v <= FINE; v++) {
+          TlVec3 p = tl_axpy(a, (double)u / FINE, tl_sub(b, a));
+          least = tl_min(least, tl_norm(tl_sub(x, tl_axpy(p, (double)v / FINE, tl_sub(c, a)))));
+        }
+    }
+    ck_assert((height > 0) == (far > 0));
+    if (height <= 0) {
+      CK_NEAR(far, height, 1e-14);
+      continue;
+    }
+    ck_assert(far <= least + 1e-12); /* points miss the nearest one by half their spacing */
+    ck_assert(far >= sqrt(tl_max(0, least * least - 2e-4 * SIZE * SIZE)) - 1e-12);
+  }
+  close_scene(&s);
+}
+END_TEST
+
+/* In the inner corner of a cross both arms push. */
+START_TEST(a_ball_in_the_corner_of_a_cross_touches_both_arms) {
+  Scene s;
+  open_scene(&s, 1 << EXACT_CROSS | 1 << SPHERE);
+  const double half = 0.3 * SIZE;
+  for (uint64_t i = 0; i < 40; i++) {
+    Pair p = {
+        .a = EXACT_CROSS, .b = SPHERE, .scale_a = 1, .scale_b = 0.4, .turn = tl_test_turn(6, i)};
+    p.size = 0.4 * SIZE;
+    TlMat3 turn[2];
+    double deep[2] = {0.01 * p.size * tl_random_uniform(8, 0, i), 0.02 * p.size};
+    double z = half * (2 * tl_random_uniform(8, 1, i) - 1);
+    p.shift = tl_vec3(half + p.size - deep[0], half + p.size - deep[1], 0.5 * z);
+    put(&s, &p, turn);
+    s.points.count = 0;
+    CK_OK(tl_ball_facets(&s.bodies.colliders, 0, 1, &turn[0], &turn[1], 0.01 * p.size, &s.points));
+    ck_assert_uint_eq(s.points.count, 2);
+    for (size_t k = 0; k < s.points.count; k++) {
+      const TlPoint *point = &s.points.point[k];
+      TlVec3 n = tl_quat_rotate(tl_quat_conj(turn_of_a), point->n);
+      bool x = fabs(n.x) > fabs(n.y); /* the face x = half of one arm; y = half of the other */
+      CK_NEAR(point->gap, x ? -deep[0] : -deep[1], 1e-14);
+      CK_NEAR(x ? n.x : n.y, -1, 1e-14); /* from b, the ball, to a */
+    }
+  }
+  close_scene(&s);
+}
+END_TEST
+
 /* What threads and ranks rely on: which pairs a thread searched before leaves no trace in its scratch. */
 START_TEST(a_search_from_nothing_depends_on_its_own_pair_alone) {
   static const int kind[] = {SMOOTH, ROUGH, BOX, TETRAHEDRON};
@@ -663,7 +747,7 @@ START_TEST(what_is_not_served_is_refused) {
   ck_assert(!shape[ROUGH]->place->convex);
   for (int id = 1; id < SHAPES; id++) {
     const TlPlaceShape *place = shape[id]->place;
-    int planes = id == BOX || id == GRID_BOX ? 6 : id == TETRAHEDRON ? 4 : 0;
+    int planes = id == BOX || id == GRID_BOX || id == EXACT_CROSS ? 6 : id == TETRAHEDRON ? 4 : 0;
     ck_assert_int_eq(place->part ? place->part->plane_count : 0, planes);
   }
   close_scene(&s);
@@ -679,4 +763,7 @@ TL_TEST_MAIN("places", spheres_have_the_gap_of_their_centres,
              a_copied_memory_continues_with_the_same_bits,
              polyhedra_have_the_depth_of_their_separating_axes,
              followed_polyhedra_agree_with_a_search_from_nothing,
+             the_nearest_point_of_a_box_has_its_closed_form,
+             the_nearest_point_of_a_tetrahedron_is_the_nearest_of_many,
+             a_ball_in_the_corner_of_a_cross_touches_both_arms,
              a_search_from_nothing_depends_on_its_own_pair_alone, what_is_not_served_is_refused)

@@ -1,7 +1,7 @@
 /* The triaxial laboratory. A membrane's tube under pressure and the stress of a simple cubic
  * packing against their closed forms; then one small specimen of angular grains sheared in the
- * cell, with another friction, and with spheres in the grains' places (Tan 2022 4.5-4.6). What a
- * test of laboratory size gives is in docs/notebook/triaxial.md. */
+ * cell, with another friction, with spheres in the grains' places (Tan 2022 4.5-4.6), and by the
+ * nonsmooth method. What a test of laboratory size gives is in docs/notebook/triaxial.md. */
 #include "judge/cases.h"
 #include "judge/judge.h"
 #include "judge/study.h"
@@ -119,14 +119,29 @@ static void cubic(void) {
 
 /* ---- the cell ---- */
 
-enum { DENSE, SLIPPERY, SPHERES, CASES };
-static const char *const set[CASES] = {"seed=1", "contact.friction=0.2", "grains.as_spheres=yes"};
-static const char *const name[CASES] = {"dense.run", "slippery.run", "spheres.run"};
+enum { DENSE, SLIPPERY, SPHERES, NONSMOOTH, CASES };
+static const char *const set[CASES] = {"seed=1", "contact.friction=0.2", "grains.as_spheres=yes",
+                                       "solver.method=nonsmooth"};
+static const char *const name[CASES] = {"dense.run", "slippery.run", "spheres.run",
+                                        "nonsmooth.run"};
 
 typedef struct Test {
   double peak_deg, peak_strain, end_deg, contraction, end_volume, voids, inertia, defect, escaped;
+  double mean_q_Pa; /* over strains from 2% to the end */
   double cpu_s;
 } Test;
+
+/* Of the stress by strain, however the lines of the table lie. */
+static double mean_deviator(const TlTxTest *test) {
+  const double *strain = test->x[TL_TX_AXIAL_STRAIN], *q = test->x[TL_TX_Q];
+  double sum = 0, of = 0;
+  for (int64_t k = 1; k < test->count; k++) {
+    if (test->kind[k - 1] != TL_TX_SHEAR || strain[k - 1] < 0.02) continue;
+    sum += 0.5 * (q[k] + q[k - 1]) * (strain[k] - strain[k - 1]);
+    of += strain[k] - strain[k - 1];
+  }
+  return sum / of;
+}
 
 static void read_test(const char *folder, Test *t) {
   TlTxTest test;
@@ -143,6 +158,7 @@ static void read_test(const char *folder, Test *t) {
   t->inertia = tl_figures_get(&f, "largest_inertia_number");
   t->defect = tl_figures_get(&f, "energy_balance_error_share");
   t->escaped = tl_figures_get(&f, "grains_escaped");
+  t->mean_q_Pa = mean_deviator(&test);
   tl_figures_free(&f);
   tl_tx_free(&test);
 }
@@ -222,6 +238,12 @@ static void judge_cell(const Test *t) {
   judge_at_least(JUDGE_GOAL, "triaxial_softening", dense->peak_deg - dense->end_deg, "deg", 1);
   judge_at_least(JUDGE_GOAL, "triaxial_friction_rise", dense->peak_deg - slippery->peak_deg, "deg",
                  3);
+  const Test *nonsmooth = &t[NONSMOOTH];
+  judge_at_most(JUDGE_GOAL, "triaxial_nonsmooth_deviator",
+                fabs(nonsmooth->mean_q_Pa / dense->mean_q_Pa - 1), "of penalty's, from 2% on",
+                0.05);
+  judge_at_most(JUDGE_GOAL, "triaxial_nonsmooth_cpu", nonsmooth->cpu_s / dense->cpu_s,
+                "of penalty's CPU time", 0.1);
   /* Spheres roll where angular grains lock; by how much follows from no rule. */
   judge_note("Angular grains reach %.1f degrees more than spheres of their volumes.",
              dense->peak_deg - spheres->peak_deg);
@@ -252,18 +274,19 @@ static void plot(void) {
   judge_gnuplot("triaxial_cell",
                 "set multiplot layout 2,1; set key top left horizontal; set xrange [0:10]\n"
                 "set offsets 0, 0, 60, 0\n"
-                "names = \"'friction 0.5' 'friction 0.2' 'spheres'\"\n"
+                "names = \"'friction 0.5' 'friction 0.2' 'spheres' 'friction 0.5, nonsmooth'\"\n"
                 "set ylabel 'deviatoric stress, kPa'\n"
-                "plot for [i=0:2] 'curve'.i.'.dat' using 1:2 with lines lw 2 title word(names, "
+                "plot for [i=0:3] 'curve'.i.'.dat' using 1:2 with lines lw 2 title word(names, "
                 "i+1)\n"
                 "unset offsets; set xlabel 'axial strain, %'; set ylabel 'volume, %'\n"
-                "plot for [i=0:2] 'curve'.i.'.dat' using 1:3 with lines lw 2 notitle\n"
+                "plot for [i=0:3] 'curve'.i.'.dat' using 1:3 with lines lw 2 notitle\n"
                 "unset multiplot\n");
 }
 
 int main(int argc, char **argv) {
   static const char *const said[CASES] = {"Angular grains, friction 0.5", "Friction 0.2",
-                                          "Spheres of their volumes"};
+                                          "Spheres of their volumes",
+                                          "Friction 0.5 by the nonsmooth method"};
   judge_open("triaxial", argc, argv);
   tl_log_set("val_triaxial", TL_LOG_WARN);
   Settled *settled = judge_cases(&(JudgeCases){1, sizeof(Settled), settle, NULL, NULL});
