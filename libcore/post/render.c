@@ -302,7 +302,8 @@ TlStatus tl_render_frame(const TlScene *scene, const TlFrame *frame, const TlCam
     Shading s = prepare(&tracer, frame, camera, options);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int y = 0; y < image->height; y++) draw_row(&s, y, image);
-    if (options->captions) tl_render_captions(image, scene, frame, camera, options);
+    if (options->captions) status = tl_render_captions(image, scene, frame, camera, options);
+    if (status != TL_OK) tl_image_free(image);
   }
   tl_tracer_free(&tracer);
   return status;
