@@ -35,8 +35,8 @@ typedef struct TlRenderOptions {
   int64_t not_started;          /* of them, for the caption */
   const TlChainDrawing *chains; /* NULL: grains; else in place of them, with colour FORCE */
   double chain_m;               /* diameter of a tube at high */
-  const TlTraceTube *trajectory; /* beside the grains; borrowed */
-  int64_t trajectories;
+  const TlTraceTube *tube;      /* beside the grains: trajectories, bonds of nets; borrowed */
+  int64_t tubes;
   double enlarge; /* grains are drawn so many times as large, about their centres, which the caption
                      says; 0: once */
   bool cut;       /* what lies before a plane is left out */

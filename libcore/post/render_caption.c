@@ -102,7 +102,7 @@ TlStatus tl_render_describe(const TlScene *scene, const TlFrame *frame, const Tl
   int64_t left = o->departures ? tl_departures_until(o->departures, frame->step) : 0;
   for (int64_t i = 0; i < left; i++) gone += o->departures->row[i].removed;
   line[0] = 0;
-  add(line, "%lld grains", (long long)grains);
+  add(line, "%lld %s%s", (long long)grains, o->blocks ? "block" : "grain", grains == 1 ? "" : "s");
   if (gone > 0) add(line, ", %lld gone", (long long)gone);
   if (o->not_started > 0) add(line, ", %lld never started", (long long)o->not_started);
   if (filled > 0) add(line, ", %lld over filled ground", (long long)filled);
