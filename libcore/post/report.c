@@ -225,6 +225,8 @@ static TlStatus put_body(Work *w, TlHtml *to) {
   if (!run->triaxial) {
     tl_html(to, "<h2 id=\"quantiles\">Quantiles over the grains</h2>\n");
     TL_TRY(tl_report_run_quantiles(to, run, w->count));
+    for (int64_t i = 0; i < w->count; i++)
+      TL_TRY(tl_report_run_ranges(to, &run[i], w->count > 1 ? run[i].label : NULL));
   }
   for (int64_t i = 0, maps = 0; i < w->count; i++) {
     if (!run[i].scene.has_terrain || !run[i].grid.nx) continue;

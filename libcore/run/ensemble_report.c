@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "num/relation.h"
 #include "shape/rock.h"
 
 #include <math.h>
@@ -103,40 +104,6 @@ static Sums sums_of(const TlEnsemble *e) {
 
 /* ---- what runout and energy depend on ---- */
 
-/* A value, and the place of its block among those that started. */
-typedef struct Ranked {
-  double value;
-  int64_t of;
-} Ranked;
-
-static int by_rank(const void *a, const void *b) {
-  const Ranked *x = a, *y = b;
-  if (x->value != y->value) return x->value < y->value ? -1 : 1;
-  return (x->of > y->of) - (x->of < y->of);
-}
-
-/* rank[i]: of value[i], from 0; of equal values the mean of their ranks. room: n. */
-static void ranks_of(const double *value, int64_t n, Ranked *room, double *rank) {
-  for (int64_t i = 0; i < n; i++) room[i] = (Ranked){value[i], i};
-  if (n > 0) qsort(room, (size_t)n, sizeof *room, by_rank);
-  for (int64_t i = 0, end; i < n; i = end) {
-    for (end = i + 1; end < n && room[end].value == room[i].value;) end++;
-    for (int64_t k = i; k < end; k++) rank[room[k].of] = 0.5 * (double)(i + end - 1);
-  }
-}
-
-/* Spearman's coefficient: the correlation of the ranks. NaN: too few, or all values are one. */
-static double correlation(const double *a, const double *b, int64_t n) {
-  double middle = 0.5 * (double)(n - 1), aa = 0, bb = 0, ab = 0;
-  for (int64_t i = 0; i < n; i++) {
-    double x = a[i] - middle, y = b[i] - middle;
-    aa += x * x;
-    bb += y * y;
-    ab += x * y;
-  }
-  return n > 2 && aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : NAN;
-}
-
 /* What was drawn: of a range of the study, or (range -1) the volume. */
 static double drawn(const TlEnsemble *e, int64_t range, int64_t block) {
   return range < 0 ? e->record[block].volume_m3
@@ -144,17 +111,6 @@ static double drawn(const TlEnsemble *e, int64_t range, int64_t block) {
 }
 
 enum { DRAWN, RUNOUT, ENERGY, FIGURES };
-
-/* Median of the runouts of the blocks whose value is among the lowest (highest) quarter. */
-static double median_of_quarter(double *const value[FIGURES], Ranked *room, int64_t n, bool highest,
-                                double *some) {
-  int64_t quarter = n / 4, first = highest ? n - quarter : 0;
-  for (int64_t i = 0; i < n; i++) room[i] = (Ranked){value[DRAWN][i], i};
-  if (n > 0) qsort(room, (size_t)n, sizeof *room, by_rank);
-  for (int64_t i = 0; i < quarter; i++) some[i] = value[RUNOUT][room[first + i].of];
-  if (quarter > 0) qsort(some, (size_t)quarter, sizeof *some, by_value);
-  return quantile(some, quarter, 0.5);
-}
 
 static TlStatus report_line(TlReport *r, const char *key, const char *what, double value,
                             const char *unit) {
@@ -165,12 +121,12 @@ static TlStatus report_line(TlReport *r, const char *key, const char *what, doub
   return real(r, name, value, unit);
 }
 
-/* value: room for n numbers each; rank and some, too. */
+/* value: room for a number of each block. */
 static TlStatus report_dependence(const TlEnsemble *e, int64_t range, const char *key,
-                                  double *value[FIGURES], double *rank[FIGURES], double *some,
-                                  Ranked *room, TlReport *r) {
+                                  double *const value[FIGURES], TlReport *r) {
   int64_t n = 0;
   double low = INFINITY, high = -INFINITY;
+  TlRelation runout, energy;
   for (int64_t i = 0; i < e->count; i++) {
     double x = drawn(e, range, i);
     low = fmin(low, x);
@@ -180,43 +136,32 @@ static TlStatus report_dependence(const TlEnsemble *e, int64_t range, const char
     value[RUNOUT][n] = tl_block_runout(&e->record[i]);
     value[ENERGY][n++] = e->record[i].energy_J;
   }
-  for (int k = 0; k < FIGURES; k++) ranks_of(value[k], n, room, rank[k]);
+  TL_TRY(tl_relation(value[DRAWN], value[RUNOUT], n, &runout));
+  TL_TRY(tl_relation(value[DRAWN], value[ENERGY], n, &energy));
   TL_TRY(report_line(r, key, "least", low, ""));
   TL_TRY(report_line(r, key, "most", high, ""));
-  TL_TRY(report_line(r, key, "rank_correlation_with_runout",
-                     correlation(rank[DRAWN], rank[RUNOUT], n), ""));
-  TL_TRY(report_line(r, key, "rank_correlation_with_energy",
-                     correlation(rank[DRAWN], rank[ENERGY], n), ""));
-  TL_TRY(report_line(r, key, "lowest_quarter_runout_median",
-                     median_of_quarter(value, room, n, false, some), "m"));
-  return report_line(r, key, "highest_quarter_runout_median",
-                     median_of_quarter(value, room, n, true, some), "m");
+  TL_TRY(report_line(r, key, "rank_correlation_with_runout", runout.correlation, ""));
+  TL_TRY(report_line(r, key, "rank_correlation_with_energy", energy.correlation, ""));
+  TL_TRY(report_line(r, key, "lowest_quarter_runout_median", runout.lowest, "m"));
+  return report_line(r, key, "highest_quarter_runout_median", runout.highest, "m");
 }
 
 static TlStatus report_ranges(const TlEnsemble *e, TlReport *r) {
   const TlEnsembleSetup *s = &e->run.model->setup.ensemble;
   const TlRangeSetup *range = s->ranges.items;
   bool volume = s->most_volume_m3 > s->least_volume_m3;
-  double *value[FIGURES], *rank[FIGURES], *all = NULL;
+  double *all;
   size_t n = (size_t)e->count;
-  Ranked *room = NULL;
   if (!volume && s->ranges.count == 0) return TL_OK;
-  TL_TRY(TL_NEW(all, (2 * FIGURES + 1) * n));
-  for (size_t k = 0; k < FIGURES; k++) {
-    value[k] = all + k * n;
-    rank[k] = all + (FIGURES + k) * n;
-  }
-  TlStatus status = TL_NEW(room, n);
+  TL_TRY(TL_NEW(all, FIGURES * n));
+  double *const value[FIGURES] = {all, all + n, all + 2 * n};
+  TlStatus status = TL_OK;
   for (int64_t k = volume ? -1 : 0; status == TL_OK && k < s->ranges.count; k++)
-    status = report_dependence(e, k, k < 0 ? "volume_m3" : range[k].key, value, rank,
-                               all + 2 * FIGURES * n, room, r);
-  int64_t started = e->count - sums_of(e).fate[TL_FATE_NOT_STARTED];
-  if (status == TL_OK) /* two standard deviations of what independent values give */
-    status = real(r, "rank_correlation_by_chance",
-                  started > 2 ? 2 / sqrt((double)(started - 1)) : NAN, "");
-  tl_free(room);
+    status = report_dependence(e, k, k < 0 ? "volume_m3" : range[k].key, value, r);
   tl_free(all);
-  return status;
+  TL_TRY(status);
+  return real(r, "rank_correlation_by_chance",
+              tl_relation_by_chance(e->count - sums_of(e).fate[TL_FATE_NOT_STARTED]), "");
 }
 
 TlStatus tl_ensemble_report(const TlEnsemble *e, TlReport *r) {

@@ -84,6 +84,7 @@ for k in 3 20; do
   "$BIN/talus-ensemble" ranges.yaml --block=$k >drawn.$k.yaml 2>err || fail "--block=$k of ranges: $(cat err)"
   "$BIN/talus-solve" drawn.$k.yaml -o drawn.$k -q >out 2>err || fail "block $k of ranges alone: $(cat err)"
 done
+"$BIN/talus-report" ranges.run one.run -o ranges.html >/dev/null 2>err || fail "a report of ranges: $(cat err)"
 sed -e '/^ensemble/d' -e 's/^terrain.*/terrain: {name: hill, ground: medium}/' hill.yaml >ground.yaml
 echo 'ensemble: {count: 40, ranges: [{key: terrain.ground_shift, low: -3, high: 3}]}' >>ground.yaml
 ensemble ground.yaml -o ground.run --set time.duration_s=12
@@ -195,7 +196,12 @@ for name, base in (("ranges", 2700), ("ground", 2700)):
         for part, some in (("lowest", quarter[:n]), ("highest", quarter[-n:])):
             median = np.median([float(rows[started[i]]["runout_m"]) for i in some])
             if not math.isclose(float(summary[f"{key.replace('.', '_')}_{part}_quarter_runout_median"].split()[0]), median, rel_tol=1e-5): fail(f"{key}: median of the {part} quarter")
-    if name == "ranges":
+    if name == "ranges": # the page says what the summary says, and one.run has a volume alone
+        page = open("ranges.html", encoding="utf-8").read()
+        for key, depends in (("pairs.0.friction", summary), ("density_kg_m3", summary)):
+            said = page.split(f'<tr><th scope="row">{key}</th>')[1].split("</tr>")[0].split('<td class="n">')[3].split("<")[0]
+            if said != f"{float(depends[key.replace('.', '_') + '_rank_correlation_with_runout']):.3g}": fail(f"the page says {said} of {key}")
+        if page.count("What the result depends on") != 2 or page.count('<th scope="row">volume_m3</th>') != 1: fail("sections of the page")
         if any(not math.isclose(float(r["mass_kg"]), float(r["density_kg_m3"]) * float(r["volume_m3"]), rel_tol=1e-9) for r in rows): fail("masses of drawn densities")
         if len({r["density_kg_m3"] for r in rows}) < 10: fail("few densities")
         if not math.isclose(float(summary["rank_correlation_by_chance"]), 2 / math.sqrt(len(started) - 1), rel_tol=1e-5): fail("correlation by chance")
