@@ -62,8 +62,13 @@ static void warn_of_step(const TlEnsemble *e) {
                 tl_sense_shorter(e->run.model->setup.time.dt_s, travel));
 }
 
-static TlStatus report_plan(const TlEnsemble *e, bool json) {
+/* By the first blocks; all blocks take turns on the threads of all ranks. */
+static TlStatus report_plan(TlEnsemble *e, bool json) {
   TlReport r = {0};
+  double block_s;
+  if (tl_comm_rank(e->comm) > 0) return TL_OK;
+  TL_TRY(tl_ensemble_trial(e, &block_s));
+  double all_s = block_s * (double)e->count / (tl_par_threads() * tl_comm_size(e->comm));
   int64_t frames = e->frame_steps > 0 ? e->steps / e->frame_steps + 2 : 2;
   TlStatus status = tl_report_text(&r, "output", e->run.folder);
   if (status == TL_OK) status = tl_report_int(&r, "blocks", e->count, "");
@@ -74,6 +79,8 @@ static TlStatus report_plan(const TlEnsemble *e, bool json) {
   if (status == TL_OK)
     status = tl_report_int(&r, "memory_of_paths_at_most",
                            frames * e->count * (int64_t)sizeof(TlBlockPose), "bytes");
+  if (status == TL_OK) status = tl_report_real(&r, "time_of_a_block", block_s, "s");
+  if (status == TL_OK) status = tl_report_real(&r, "time_about", all_s, "s");
   if (status == TL_OK) status = tl_report_print(&r, json);
   tl_report_free(&r);
   return status;
@@ -141,6 +148,7 @@ static const TlTool tool = {
         "and the runout's mean and quantiles with their standard errors (of quantiles from the\n"
         "order of the values), over the blocks that started; of each number that is drawn from a\n"
         "range, how runout and energy depend on it.\n"
+        "--dry-run runs some blocks, keeps nothing of them, and says how long all will take.\n"
         "An ensemble that was killed leaves its finished blocks, from which --resume continues, "
         "on\n"
         "any number of ranks.",

@@ -321,6 +321,20 @@ TlStatus tl_ensemble_go(TlEnsemble *e) {
   return tl_comm_agree(e->comm, status);
 }
 
+TlStatus tl_ensemble_trial(TlEnsemble *e, double *block_s) {
+  enum { MOST = 32 };
+  static const double ENOUGH_S = 2;
+  double started = tl_clock_s();
+  int64_t n = 0;
+  TL_TRY(open_workers(e));
+  do {
+    TL_TRY(run_block(e, &e->worker[0], n));
+    n++;
+  } while (n < e->count && n < MOST && tl_clock_s() - started < ENOUGH_S);
+  *block_s = (tl_clock_s() - started) / (double)n;
+  return TL_OK;
+}
+
 void tl_ensemble_close(TlEnsemble *e) {
   for (int t = 0; e->worker && t < e->threads; t++) close_worker(e, &e->worker[t]);
   for (int64_t i = 0; e->pose && i < e->count; i++) tl_free(e->pose[i]);

@@ -95,6 +95,9 @@ TlStatus tl_ensemble_open(TlEnsemble *ensemble, TlComm *comm, const TlRunOptions
 /* Runs the blocks, each part of them on one rank, and writes the results on rank 0, which has all
  * records afterwards. Parts pass through the folder OUT/blocks. Collective. */
 TlStatus tl_ensemble_go(TlEnsemble *ensemble);
+/* Runs the first blocks, as many as some seconds allow, and keeps no result: mean wall time of a block
+ * on one thread. The ensemble is to be closed then. */
+TlStatus tl_ensemble_trial(TlEnsemble *ensemble, double *block_s);
 void tl_ensemble_close(TlEnsemble *ensemble);
 
 /* ---- what comes of them ---- */

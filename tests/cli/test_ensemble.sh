@@ -286,6 +286,8 @@ ensemble hill.yaml --set ensemble.count=3 -o few.run --overwrite
 [ "$(wc -l <few.run/blocks.csv)" = 4 ] || fail "--overwrite: $(wc -l <few.run/blocks.csv) lines"
 ensemble hill.yaml -n -o dry.run
 grep -q '^blocks: 60$' out || fail "--dry-run: $(cat out)"
+awk '/^time_of_a_block:/ {one = $2} /^time_about:/ {all = $2} /^threads_per_rank:/ {n = $2} END {d = all * n / one - 60; exit !(one > 0 && d * d < 0.01)}' out ||
+  fail "--dry-run: the time: $(cat out)"
 [ ! -e dry.run ] || fail "--dry-run wrote"
 refused 2 '-o says where the results go' -- hill.yaml
 refused 2 'there is no block 60' -- hill.yaml --block=60
