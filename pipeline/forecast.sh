@@ -2,10 +2,11 @@
 # How long a chain will take, stage by stage, and the sum of what can be known beforehand:
 #   forecast.sh HERE OUT MAKE...
 # HERE is the folder of the scripts as the makefiles name it.
-# MAKE is the command that makes the chain, with -n: what it prints is what would be done, and what it leaves out is done
-# already and stands in OUT/stages.csv with its cost. A stage that would be done is tried out by its tool's --dry-run,
-# where its inputs are there; stages that work voxel by voxel by that of the stack, which has the size of all that is
-# made from it. What has no --dry-run, or wants what is not there yet, has the time that it took before in this OUT, or
+# MAKE is the command that makes the chain, with -n: what it prints is what would be done, and what it leaves out is
+# done already and stands in OUT/stages.csv with its cost. A stage that would be done is tried out by its tool's
+# --dry-run, where its inputs are there; stages that work voxel by voxel by that of the stack, which has the size of
+# all that is made from it. A phantom, which takes seconds, is made in a temporary folder, where the stages after it
+# find it. What has no --dry-run, or wants what is not there yet, has the time that it took before in this OUT, or
 # none: the sum names what is not in it. Nothing is written. Exit status 1 where a tool refuses what it is asked.
 set -u -o pipefail
 here=$1 out=$2
@@ -18,6 +19,7 @@ trap 'rm -rf "$work"' EXIT
 sed -e ':a' -e '/\\$/{N;s/\\\n//;ba' -e '}' "$work/lines" | grep -F 'stage.sh' >"$work/stages"
 
 stack=        # the scan, in place of what is made from it
+declare -A made # files that are not there yet, and where they lie for the forecast
 bad=0
 : >"$work/table" # stage, state, wall time, MB, from; parted by tabs
 
@@ -51,6 +53,32 @@ ask() { # NAME FROM COMMAND...
   put "$name" 'to do' "$1" "$2" "$from"
 }
 
+# A stage that makes its data from nothing is run, into the temporary folder.
+make_it() { # NAME talus-phantom ARGUMENT...
+  local name=$1 words=() word file before='' cost
+  shift
+  mkdir -p "$work/made"
+  for word in "$@"; do
+    file=
+    if [ "$before" = -o ]; then file=$word; fi
+    case $word in --output=* | --truth=* | --labels=*) file=${word#*=} ;; esac
+    before=$word
+    if [ -n "$file" ]; then
+      made[$file]=$work/made/${file##*/}
+      word=${word%"$file"}${made[$file]}
+    fi
+    words+=("$word")
+  done
+  if ! /usr/bin/time -q -o "$work/cost" -f '%e %M' "${words[@]}" -q >"$work/plan" 2>"$work/said" </dev/null; then
+    cat "$work/said" >&3
+    put "$name" refused '' '' 'refused by the tool, see above'
+    bad=1
+    return
+  fi
+  read -r cost <"$work/cost"
+  put "$name" 'to do' "${cost% *}" "$((${cost#* } / 1024))" 'tried in a temporary folder'
+}
+
 forecast() { # STAGE LEDGER COMMAND..., in place of stage.sh
   local stage=$1 ledger=$2 name=$1 before tool missing='' wanted=() word folder
   shift 2
@@ -75,7 +103,11 @@ forecast() { # STAGE LEDGER COMMAND..., in place of stage.sh
       ask "$name" '--dry-run' "$@"
       return
     fi
+  elif [ "$tool" = talus-phantom ]; then
+    make_it "$name" "$@"
+    return
   elif [ "$tool" = talus-denoise ] || [ "$tool" = talus-topo ]; then
+    [ -z "${made[$2]:-}" ] || set -- "$1" "${made[$2]}" "${@:3}"
     if [ -e "$2" ] || [[ $2 == *[*?[%]* ]]; then
       [ "$tool" = talus-topo ] || stack=$2
       ask "$name" '--dry-run' "$@"

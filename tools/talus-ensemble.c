@@ -1,3 +1,4 @@
+#include "base/comm.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/par.h"
@@ -30,6 +31,8 @@ static const TlParam params[] = {
      "print the study of this block alone, for talus-solve, and stop; -1: run them all", NULL},
 };
 
+static bool in_step; /* the ranks ask each other how they fare from here on */
+
 static TlStatus print_block(const TlRun *run, int64_t block) {
   char *study;
   TL_TRY(tl_ensemble_alone(run, block, &study));
@@ -40,9 +43,10 @@ static TlStatus print_block(const TlRun *run, int64_t block) {
 
 static void say_plan(const TlEnsemble *e) {
   const TlSetup *s = &e->run.model->setup;
-  tl_log_info("%lld blocks on %d thread%s, each for at most %lld steps of %g s (%.4g s), frames "
-              "every %g s, results in %s",
-              (long long)e->count, tl_par_threads(), tl_par_threads() > 1 ? "s" : "",
+  int ranks = tl_comm_size(e->comm), threads = tl_par_threads();
+  tl_log_info("%lld blocks on %d rank%s of %d thread%s, each for at most %lld steps of %g s "
+              "(%.4g s), frames every %g s, results in %s",
+              (long long)e->count, ranks, ranks > 1 ? "s" : "", threads, threads > 1 ? "s" : "",
               (long long)e->steps, s->time.dt_s, (double)e->steps * s->time.dt_s,
               s->time.frame_every_s, e->run.folder);
 }
@@ -58,17 +62,25 @@ static void warn_of_step(const TlEnsemble *e) {
                 tl_sense_shorter(e->run.model->setup.time.dt_s, travel));
 }
 
-static TlStatus report_plan(const TlEnsemble *e, bool json) {
+/* By the first blocks; all blocks take turns on the threads of all ranks. */
+static TlStatus report_plan(TlEnsemble *e, bool json) {
   TlReport r = {0};
+  double block_s;
+  if (tl_comm_rank(e->comm) > 0) return TL_OK;
+  TL_TRY(tl_ensemble_trial(e, &block_s));
+  double all_s = block_s * (double)e->count / (tl_par_threads() * tl_comm_size(e->comm));
   int64_t frames = e->frame_steps > 0 ? e->steps / e->frame_steps + 2 : 2;
   TlStatus status = tl_report_text(&r, "output", e->run.folder);
   if (status == TL_OK) status = tl_report_int(&r, "blocks", e->count, "");
-  if (status == TL_OK) status = tl_report_int(&r, "threads", tl_par_threads(), "");
+  if (status == TL_OK) status = tl_report_int(&r, "ranks", tl_comm_size(e->comm), "");
+  if (status == TL_OK) status = tl_report_int(&r, "threads_per_rank", tl_par_threads(), "");
   if (status == TL_OK) status = tl_report_int(&r, "steps_of_a_block_at_most", e->steps, "");
   if (status == TL_OK) status = tl_report_int(&r, "frames_at_most", frames, "");
   if (status == TL_OK)
     status = tl_report_int(&r, "memory_of_paths_at_most",
                            frames * e->count * (int64_t)sizeof(TlBlockPose), "bytes");
+  if (status == TL_OK) status = tl_report_real(&r, "time_of_a_block", block_s, "s");
+  if (status == TL_OK) status = tl_report_real(&r, "time_about", all_s, "s");
   if (status == TL_OK) status = tl_report_print(&r, json);
   tl_report_free(&r);
   return status;
@@ -81,6 +93,7 @@ static TlStatus go(TlEnsemble *e, const TlCall *call) {
   TL_TRY(tl_run_check_disk(&e->run, &free_bytes));
   if (call->dry_run) return report_plan(e, call->json);
   TL_TRY(tl_ensemble_go(e));
+  if (tl_comm_rank(e->comm) > 0) return TL_OK; /* rank 0 has the blocks of all */
   warn_of_step(e);
   tl_ensemble_warn(e);
   TlStatus status = tl_ensemble_report(e, &r);
@@ -91,12 +104,17 @@ static TlStatus go(TlEnsemble *e, const TlCall *call) {
 
 static TlStatus ensemble(const TlCall *call) {
   const Options *o = call->values;
+  TlComm *comm = tl_comm_world();
   TlEnsemble e;
   if (o->resume && call->overwrite)
     return tl_fail(TL_EUSAGE, "--resume continues results, --overwrite replaces them; choose one");
   if (!call->output && o->block < 0)
     return tl_fail(TL_EUSAGE, "-o says where the results go; see talus-ensemble --help");
-  TL_TRY(tl_provenance_input(call->provenance, call->argv[0]));
+  call->provenance->ranks = tl_comm_size(comm);
+  TlStatus status =
+      tl_comm_rank(comm) == 0 ? tl_provenance_input(call->provenance, call->argv[0]) : TL_OK;
+  in_step = true;
+  TL_TRY(tl_comm_agree(comm, status));
   TlRunOptions options = {.study = call->argv[0],
                           .sets = &o->sets,
                           .catalog = o->catalog,
@@ -104,11 +122,11 @@ static TlStatus ensemble(const TlCall *call) {
                           .overwrite = call->overwrite,
                           .ensemble = true,
                           .provenance = call->provenance};
-  TlStatus status = tl_ensemble_open(&e, &options);
+  status = tl_ensemble_open(&e, comm, &options);
   e.run.options.resume = o->resume; /* of blocks, not of a run */
   if (status == TL_OK) status = o->block >= 0 ? print_block(&e.run, o->block) : go(&e, call);
   tl_ensemble_close(&e);
-  return status;
+  return tl_comm_agree(comm, status);
 }
 
 static const TlParamTable table = TL_PARAM_TABLE(params, Options);
@@ -119,15 +137,21 @@ static const TlTool tool = {
     .arguments = "STUDY.yaml",
     .description =
         "The study's section ensemble says how many blocks there are and what varies from one to\n"
-        "the next: place in the release area, orientation, volume, shape, velocity\n"
-        "(docs/reference/study.md). Blocks never meet each other. Each runs until it rests, has\n"
-        "left the terrain, or the study's time is over. What a block does follows from the seed\n"
-        "and its number alone, for any number of blocks and threads.\n"
+        "the next: place in the release area, orientation, volume, shape, velocity, density,\n"
+        "ground (docs/reference/study.md). Blocks never meet each other. Each runs until it "
+        "rests,\n"
+        "has left the terrain, or the study's time is over. What a block does follows from the\n"
+        "seed and its number alone, for any number of blocks, threads and ranks: the tool starts\n"
+        "alone or under mpirun, with the results folder on a disk that all ranks see.\n"
         "Results go into one folder: those of a run whose body i is block i, for talus-measure,\n"
         "talus-report and talus-render, and blocks.csv with a line a block. Printed are counts,\n"
         "and the runout's mean and quantiles with their standard errors (of quantiles from the\n"
-        "order of the values), over the blocks that started.\n"
-        "An ensemble that was killed leaves its finished blocks, from which --resume continues.",
+        "order of the values), over the blocks that started; of each number that is drawn from a\n"
+        "range, how runout and energy depend on it.\n"
+        "--dry-run runs some blocks, keeps nothing of them, and says how long all will take.\n"
+        "An ensemble that was killed leaves its finished blocks, from which --resume continues, "
+        "on\n"
+        "any number of ranks.",
     .example =
         "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --set ensemble.count=5 "
         "-o blocks.run\n"
@@ -138,10 +162,9 @@ static const TlTool tool = {
     .takes = TL_TAKES_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_DRY_RUN | TL_TAKES_JSON,
     .options = &table,
     .run = ensemble,
+    .study = &tl_setup_schema,
 };
 
 int main(int argc, char **argv) {
-  tl_log_set("talus-ensemble", TL_LOG_INFO);
-  tl_par_start(argv);
-  return tl_cli_main(&tool, argc, argv);
+  return tl_cli_ranks_main(&tool, &in_step, argc, argv);
 }

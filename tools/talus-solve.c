@@ -319,9 +319,7 @@ static TlStatus go(TlRun *run, const TlCall *call) {
   return check_saved(run);
 }
 
-/* The ranks ask each other how they fare from here on; what fails before fails on one alone, but
- * for wrong usage, which all of them see. */
-static bool in_step;
+static bool in_step; /* the ranks ask each other how they fare from here on */
 
 static TlStatus solve(const TlCall *call) {
   const Options *o = call->values;
@@ -383,30 +381,6 @@ static const TlTool tool = {
     .study = &tl_setup_schema,
 };
 
-/* Ranks of a machine share its cores. */
-static TlStatus share_cores(TlComm *comm) {
-  TlCpuSet mine = tl_par_cpus(), *all;
-  TL_TRY(tl_comm_agree(comm, TL_NEW(all, (size_t)tl_comm_node_size(comm))));
-  TlStatus status = tl_comm_gather_node(comm, &mine, all, sizeof mine);
-  if (status == TL_OK)
-    tl_par_set_fair_threads(all, tl_comm_node_size(comm), tl_comm_node_rank(comm));
-  tl_free(all);
-  return status;
-}
-
 int main(int argc, char **argv) {
-  TlComm *comm = NULL;
-  tl_log_set("talus-solve", TL_LOG_INFO);
-  tl_par_start(argv);
-  TlStatus status = tl_comm_start(&comm, &argc, &argv);
-  if (status == TL_OK) status = share_cores(comm);
-  if (status != TL_OK) {
-    tl_log_error("%s", tl_message());
-    tl_comm_stop(comm);
-    return 1;
-  }
-  int code = tl_cli_main(&tool, argc, argv);
-  if (code == 1 && !in_step) tl_comm_abort(comm);
-  tl_comm_stop(comm);
-  return code;
+  return tl_cli_ranks_main(&tool, &in_step, argc, argv);
 }

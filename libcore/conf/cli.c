@@ -1,6 +1,7 @@
 #include "conf/cli.h"
 
 #include "base/claims.h"
+#include "base/comm.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -471,4 +472,32 @@ int tl_cli_main(const TlTool *tool, int argc, char **argv) {
   tl_provenance_free(&provenance);
   tl_claims_forget();
   return tl_exit_code(status);
+}
+
+/* Ranks of a machine share its cores. */
+static TlStatus share_cores(TlComm *comm) {
+  TlCpuSet mine = tl_par_cpus(), *all;
+  TL_TRY(tl_comm_agree(comm, TL_NEW(all, (size_t)tl_comm_node_size(comm))));
+  TlStatus status = tl_comm_gather_node(comm, &mine, all, sizeof mine);
+  if (status == TL_OK)
+    tl_par_set_fair_threads(all, tl_comm_node_size(comm), tl_comm_node_rank(comm));
+  tl_free(all);
+  return status;
+}
+
+int tl_cli_ranks_main(const TlTool *tool, const bool *in_step, int argc, char **argv) {
+  TlComm *comm = NULL;
+  tl_log_set(tool->name, TL_LOG_INFO);
+  tl_par_start(argv);
+  TlStatus status = tl_comm_start(&comm, &argc, &argv);
+  if (status == TL_OK) status = share_cores(comm);
+  if (status != TL_OK) {
+    tl_log_error("%s", tl_message());
+    tl_comm_stop(comm);
+    return 1;
+  }
+  int code = tl_cli_main(tool, argc, argv);
+  if (code == 1 && !*in_step) tl_comm_abort(comm);
+  tl_comm_stop(comm);
+  return code;
 }

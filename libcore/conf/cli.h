@@ -52,6 +52,11 @@ typedef struct TlTool {
 } TlTool;
 
 int tl_cli_main(const TlTool *tool, int argc, char **argv);
+/* The same for a tool that starts alone or under mpirun: begins and ends MPI (tl_comm_world), and lets
+ * the ranks of a machine share its cores. *in_step: set by the tool once its ranks ask each other how
+ * they fare (tl_comm_agree); what fails before fails on one alone, but for wrong usage, which all of
+ * them see. */
+int tl_cli_ranks_main(const TlTool *tool, const bool *in_step, int argc, char **argv);
 
 /* The options that a tool takes, its own before the common ones, without headings; NULL after the
  * last. */

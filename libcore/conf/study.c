@@ -543,3 +543,36 @@ TlStatus tl_study_values_copy(const TlStudySection *schema, const void *from, vo
   disown(schema, to);
   return copy_owned(schema, from, to);
 }
+
+/* Takes a part of the path, up to the next dot. NULL: nothing is left, or it is too long. */
+static const char *next_part(const char **path, char part[64]) {
+  size_t length = strcspn(*path, ".");
+  if (length == 0 || length >= 64) return NULL;
+  memcpy(part, *path, length);
+  part[length] = 0;
+  *path += length + ((*path)[length] == '.');
+  return part;
+}
+
+void *tl_study_value(const TlStudySection *section, void *values, const char *path,
+                     const TlParam **param) {
+  char *base = values;
+  char part[64];
+  while (next_part(&path, part)) {
+    if (*path == 0) {
+      *param = find_param(section, part);
+      return *param ? base + (*param)->offset : NULL;
+    }
+    section = find_section(section, part);
+    if (!section) return NULL;
+    base += section->offset;
+    if (!section->list) continue;
+    const TlStudyList *list = (const TlStudyList *)(const void *)base;
+    int64_t index;
+    if (!next_part(&path, part) || tl_parse_int(part, &index) != TL_OK || index < 0 ||
+        index >= list->count)
+      return NULL;
+    base = (char *)list->items + (size_t)index * section->size;
+  }
+  return NULL;
+}

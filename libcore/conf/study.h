@@ -55,6 +55,11 @@ TlStatus tl_study_fill(TlStudy *study, const TlStudySection *schema, void *value
 TlStatus tl_study_values_copy(const TlStudySection *schema, const void *from, void *to);
 void tl_study_values_free(const TlStudySection *schema, void *values);
 
+/* Where the value of this path ("contact.friction", "pairs.2.friction") lies in the struct, and its
+ * row; NULL: the schema has no such key, or the list no such entry. */
+void *tl_study_value(const TlStudySection *schema, void *values, const char *path,
+                     const TlParam **param);
+
 /* The effective study as YAML text, fresh memory. */
 TlStatus tl_study_write(const TlStudySection *schema, const void *values, char **text);
 

@@ -287,22 +287,21 @@ TlStatus tl_measure_grain(const TlScene *scene, const TlPlacement *place, const 
 
 static TlStatus measure_placed(const TlScene *scene, const TlPlacement *place, const TlFrame *last,
                                TlMeasure *m) {
+  TlDepths depths = {0};
   TL_TRY(TL_NEW(m->grain, (size_t)last->count));
   m->grain_count = last->count;
-  m->deepest_id = -1;
   for (int64_t i = 0; i < last->count; i++) {
     TlGrainMeasure *g = &m->grain[i];
     TL_TRY(tl_measure_grain(scene, place, &last->rows[i], g));
-    double share = g->penetration_m / g->radius_m;
     if (g->flags & TL_ROW_FROZEN) continue; /* placed so, or left the terrain */
-    m->unjudged += !g->judged;
     m->small += scene->has_terrain && 2 * g->radius_m < scene->terrain.cell_m;
-    m->below_2_percent += share > tl_deep_share;
-    m->largest_penetration_m = fmax(m->largest_penetration_m, g->penetration_m);
-    if (share <= m->largest_penetration_share) continue;
-    m->largest_penetration_share = share;
-    m->deepest_id = g->id;
+    tl_depths_add(&depths, g->id, g->radius_m, (TlGrainDepth){g->penetration_m, g->judged});
   }
+  m->unjudged = depths.unjudged;
+  m->below_2_percent = depths.deep;
+  m->largest_penetration_m = depths.depth_m;
+  m->largest_penetration_share = depths.share;
+  m->deepest_id = depths.share > 0 ? depths.deepest : -1;
   return TL_OK;
 }
 

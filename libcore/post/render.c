@@ -49,10 +49,10 @@ void tl_render_range(const TlRenderPath *path, const TlScene *scene, TlRenderOpt
 
 static TlVec3 grain_colour(const Shading *s, const TlTraceBody *body) {
   const TlRenderOptions *o = s->options;
-  if (!body->avatar) return (o->chains ? o->chains->tube : o->trajectory)[body->row].colour;
+  if (!body->avatar) return (o->chains ? o->chains->tube : o->tube)[body->row].colour;
   const TlBodyRow *row = &s->frame->rows[body->row];
   double value = 0;
-  if (row->flags & TL_ROW_NET) return tl_colour_from_srgb(72, 96, 112);
+  if (row->flags & TL_ROW_NET) return tl_colour_of_net();
   if (row->flags & TL_ROW_GUIDED) return tl_colour_from_srgb(120, 120, 124);
   switch (o->colour) {
   case TL_COLOUR_ID:
@@ -267,8 +267,8 @@ static TlTraceChoice choice_of(const TlRenderOptions *o) {
                      .cut_point_m = o->cut_point_m,
                      .cut_normal = o->cut_normal,
                      .cut_depth_m = o->cut_depth_m,
-                     .tubes = o->trajectory,
-                     .tube_count = o->trajectories};
+                     .tubes = o->tube,
+                     .tube_count = o->tubes};
   if (!o->chains) return c;
   c.hidden |= TL_ROW_NET;
   c.no_grains = true;
@@ -302,7 +302,8 @@ TlStatus tl_render_frame(const TlScene *scene, const TlFrame *frame, const TlCam
     Shading s = prepare(&tracer, frame, camera, options);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int y = 0; y < image->height; y++) draw_row(&s, y, image);
-    if (options->captions) tl_render_captions(image, scene, frame, camera, options);
+    if (options->captions) status = tl_render_captions(image, scene, frame, camera, options);
+    if (status != TL_OK) tl_image_free(image);
   }
   tl_tracer_free(&tracer);
   return status;

@@ -4,8 +4,10 @@
 #include "post/measure.h"
 #include "post/render_colour.h"
 #include "shape/rock.h"
+#include "store/scene_depth.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,13 +43,54 @@ static void fitted_text(TlImage *image, double x, double y, double size, const c
   tl_ink_text(image, x, y, size, copy, ink);
 }
 
-/* What of the frame is drawn: "475 grains, 3 gone, 2 never started, 7 over filled ground, 1 unresolved, grains x 45.75, section, 38% of the mass moves,
- * mean 3.0 m/s", or ", at rest (mean 0.002 m/s)". Grains that are just let go stand still, but not
- * because they came to rest. */
-static void describe(const TlScene *scene, const TlFrame *frame, const TlRenderOptions *o,
-                     char line[256]) {
-  int64_t grains = 0, gone = 0, filled = 0, unresolved = 0;
+/* ---- what of the frame is drawn ---- */
+
+enum { LINE = TL_RENDER_DESCRIPTION, MOST_LINES = 4 };
+
+static void add(char line[LINE], const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What does not fit is left out at the end. */
+static void add(char line[LINE], const char *format, ...) {
+  size_t used = strlen(line);
+  va_list list;
+  va_start(list, format);
+  vsnprintf(line + used, LINE - used, format, list);
+  va_end(list);
+}
+
+/* Of an ensemble: densities that are not of rock. */
+static TlStatus describe_density(const TlScene *scene, const TlFrame *frame, char line[LINE]) {
+  double least = INFINITY, most = 0, density;
+  for (int64_t i = 0; i < frame->count; i++) {
+    TL_TRY(tl_scene_density(scene, &frame->rows[i], &density));
+    least = fmin(least, density);
+    most = fmax(most, density);
+  }
+  if (frame->count == 0 || (least >= TL_ROCK_LEAST_KG_M3 && most <= TL_ROCK_MOST_KG_M3))
+    return TL_OK;
+  if (most > least)
+    add(line, ", %.4g to %.4g kg/m3", least, most);
+  else
+    add(line, ", %.4g kg/m3", least);
+  return TL_OK;
+}
+
+static TlStatus describe_motion(const TlScene *scene, const TlFrame *frame, char line[LINE]) {
   TlFrameMotion motion;
+  if (frame->step == 0) return TL_OK; /* let go just now: they stand still, but not at rest */
+  TL_TRY(tl_measure_motion(scene, frame, &motion));
+  if (motion.at_rest)
+    add(line, ", at rest (mean %.2g m/s)", motion.mean_speed_m_s);
+  else
+    add(line, ", %.3g%% of the mass moves, mean %.2g m/s", 100 * motion.moving_share,
+        motion.mean_speed_m_s);
+  return TL_OK;
+}
+
+TlStatus tl_render_describe(const TlScene *scene, const TlFrame *frame, const TlRenderOptions *o,
+                            char line[LINE]) {
+  int64_t grains = 0, gone = 0, filled = 0, unresolved = 0;
+  TlDepths depths;
   for (int64_t i = 0; i < frame->count; i++) {
     const TlBodyRow *row = &frame->rows[i];
     if (row->flags & TL_ROW_NO_GRAIN) continue;
@@ -58,51 +101,71 @@ static void describe(const TlScene *scene, const TlFrame *frame, const TlRenderO
   }
   int64_t left = o->departures ? tl_departures_until(o->departures, frame->step) : 0;
   for (int64_t i = 0; i < left; i++) gone += o->departures->row[i].removed;
-  int used = snprintf(line, 256, "%lld grains", (long long)grains);
-  if (gone > 0) used += snprintf(line + used, 256 - (size_t)used, ", %lld gone", (long long)gone);
-  if (o->not_started > 0)
-    used += snprintf(line + used, 256 - (size_t)used, ", %lld never started",
-                     (long long)o->not_started);
-  if (filled > 0)
-    used +=
-        snprintf(line + used, 256 - (size_t)used, ", %lld over filled ground", (long long)filled);
-  if (unresolved > 0)
-    used += snprintf(line + used, 256 - (size_t)used, ", %lld unresolved", (long long)unresolved);
-  if (o->blocks &&
-      (scene->density_kg_m3 < TL_ROCK_LEAST_KG_M3 || scene->density_kg_m3 > TL_ROCK_MOST_KG_M3))
-    used += snprintf(line + used, 256 - (size_t)used, ", %.4g kg/m3", scene->density_kg_m3);
+  line[0] = 0;
+  add(line, "%lld %s%s", (long long)grains, o->blocks ? "block" : "grain", grains == 1 ? "" : "s");
+  if (gone > 0) add(line, ", %lld gone", (long long)gone);
+  if (o->not_started > 0) add(line, ", %lld never started", (long long)o->not_started);
+  if (filled > 0) add(line, ", %lld over filled ground", (long long)filled);
+  if (unresolved > 0) add(line, ", %lld unresolved", (long long)unresolved);
+  TL_TRY(tl_scene_depths(scene, frame, &depths));
+  if (depths.deep > 0)
+    add(line, ", %lld with penetration up to %.2g%% of the radius", (long long)depths.deep,
+        100 * depths.share);
+  if (o->blocks) TL_TRY(describe_density(scene, frame, line));
   if (scene->grain_scale != 1 && scene->grain_scale > 0)
-    used += snprintf(line + used, 256 - (size_t)used, ", grains x %.6g", scene->grain_scale);
-  if (o->enlarge > 0 && o->enlarge != 1)
-    used += snprintf(line + used, 256 - (size_t)used, ", drawn x %.6g", o->enlarge);
+    add(line, ", grains x %.6g", scene->grain_scale);
+  if (o->enlarge > 0 && o->enlarge != 1) add(line, ", drawn x %.6g", o->enlarge);
   if (o->chains)
-    used += snprintf(line + used, 256 - (size_t)used, ", %lld pairs, %lld chains",
-                     (long long)o->chains->pairs, (long long)o->chains->chains);
-  if (o->cut) used += snprintf(line + used, 256 - (size_t)used, ", section");
-  if (frame->step == 0 || tl_measure_motion(scene, frame, &motion) != TL_OK) return;
-  if (motion.at_rest)
-    snprintf(line + used, 256 - (size_t)used, ", at rest (mean %.2g m/s)", motion.mean_speed_m_s);
-  else
-    snprintf(line + used, 256 - (size_t)used, ", %.3g%% of the mass moves, mean %.2g m/s",
-             100 * motion.moving_share, motion.mean_speed_m_s);
+    add(line, ", %lld pairs, %lld chains", (long long)o->chains->pairs,
+        (long long)o->chains->chains);
+  if (o->cut) add(line, ", section");
+  return describe_motion(scene, frame, line);
 }
 
-static void draw_title(TlImage *image, Layout l, const TlScene *scene, const TlFrame *frame,
-                       const TlRenderOptions *o) {
-  char line[256];
-  double size = 1.35 * l.text, height = 2 * l.pad + size + 0.9 * l.pad + l.text;
-  snprintf(line, sizeof line, "t = %.*f s", frame->time_s < 100 ? 2 : 1, frame->time_s);
-  tl_ink_box(image, 0, 0, image->width, height, dark);
-  double right = tl_ink_text_width(line, size);
+/* Cuts the text behind commas into lines that fit the width, as far as that goes; how many. A line
+ * begins at *of[k] and ends with the next 0. */
+static int fold(char text[LINE], double size, double width, const char *of[MOST_LINES]) {
+  int lines = 0;
+  for (char *from = text; from && lines < MOST_LINES;) {
+    of[lines++] = from;
+    char *cut = NULL;
+    for (char *comma = strstr(from, ", "); comma && lines < MOST_LINES;) {
+      comma[1] = 0;
+      bool fits = tl_ink_text_width(from, size) <= width;
+      comma[1] = ' ';
+      if (!fits && cut) break;
+      cut = comma;
+      comma = strstr(comma + 2, ", ");
+      if (!fits) break;
+    }
+    if (!cut || tl_ink_text_width(from, size) <= width) break;
+    cut[1] = 0;
+    from = cut + 2;
+  }
+  return lines;
+}
+
+static TlStatus draw_title(TlImage *image, Layout l, const TlScene *scene, const TlFrame *frame,
+                           const TlRenderOptions *o) {
+  char line[LINE], moment[64];
+  const char *of[MOST_LINES];
+  double size = 1.35 * l.text, y = l.pad + size + 0.9 * l.pad, right;
+  snprintf(moment, sizeof moment, "frame %lld, step %lld", (long long)frame->index,
+           (long long)frame->step);
+  right = tl_ink_text_width(moment, l.text);
+  double width = fmax(0.4 * image->width, image->width - right - 4 * l.pad);
+  TL_TRY(tl_render_describe(scene, frame, o, line));
+  int lines = fold(line, l.text, width, of);
+  tl_ink_box(image, 0, 0, image->width, y + l.text + (lines - 1) * 1.6 * l.text + l.pad, dark);
+  for (int k = 0; k < lines; k++)
+    fitted_text(image, l.pad, y + k * 1.6 * l.text, l.text, of[k], width, grey);
+  tl_ink_text(image, image->width - l.pad - right, y, l.text, moment, grey);
+  snprintf(moment, sizeof moment, "t = %.*f s", frame->time_s < 100 ? 2 : 1, frame->time_s);
+  right = tl_ink_text_width(moment, size);
   const char *title = scene->title && scene->title[0] ? scene->title : "run";
   fitted_text(image, l.pad, l.pad, size, title, image->width - right - 4 * l.pad, white);
-  tl_ink_text(image, image->width - l.pad - right, l.pad, size, line, white);
-  describe(scene, frame, o, line);
-  fitted_text(image, l.pad, l.pad + size + 0.9 * l.pad, l.text, line, 0.7 * image->width, grey);
-  snprintf(line, sizeof line, "frame %lld, step %lld", (long long)frame->index,
-           (long long)frame->step);
-  right = tl_ink_text_width(line, l.text);
-  tl_ink_text(image, image->width - l.pad - right, l.pad + size + 0.9 * l.pad, l.text, line, grey);
+  tl_ink_text(image, image->width - l.pad - right, l.pad, size, moment, white);
+  return TL_OK;
 }
 
 /* Holds at the camera's focus, across the line of sight: perspective changes it elsewhere. */
@@ -215,12 +278,13 @@ static void draw_legend(TlImage *image, Layout l, const TlCamera *camera,
   }
 }
 
-void tl_render_captions(TlImage *image, const TlScene *scene, const TlFrame *frame,
-                        const TlCamera *camera, const TlRenderOptions *options) {
+TlStatus tl_render_captions(TlImage *image, const TlScene *scene, const TlFrame *frame,
+                            const TlCamera *camera, const TlRenderOptions *options) {
   Layout l = layout_of(image);
   l.strip += fmax(0, bar_height(image, l, camera, options) - 0.8 * l.text);
   tl_ink_box(image, 0, image->height - l.strip, image->width, l.strip, dark);
-  draw_title(image, l, scene, frame, options);
+  TL_TRY(draw_title(image, l, scene, frame, options));
   draw_scale_bar(image, l, camera);
   draw_legend(image, l, camera, options);
+  return TL_OK;
 }

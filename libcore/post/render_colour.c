@@ -59,3 +59,7 @@ void tl_colour_to_bytes(TlVec3 linear, uint8_t rgb[3]) {
     rgb[i] = (uint8_t)(255 * to_srgb(v) + 0.5);
   }
 }
+
+TlVec3 tl_colour_of_net(void) {
+  return tl_colour_from_srgb(72, 96, 112);
+}

@@ -204,7 +204,12 @@ static TlStatus put_player(Work *w, TlHtml *to, const char *note) {
   TlPageStill *still;
   TL_TRY(TL_NEW(still, (size_t)w->count));
   for (int64_t i = 0; i < w->count; i++)
-    still[i] = (TlPageStill){&w->run[i].scene, &w->run[i].last, &w->camera[i], w->run[i].triaxial};
+    still[i] = (TlPageStill){.scene = &w->run[i].scene,
+                             .frame = &w->run[i].last,
+                             .camera = &w->camera[i],
+                             .bare = w->run[i].triaxial,
+                             .departures = &w->run[i].measure.departures,
+                             .blocks = tl_scene_single_blocks(&w->run[i].scene)};
   tl_html(to, "<h2 id=\"playback\">Playback</h2>\n");
   TlStatus status = tl_page_player(to, still, w->count, note);
   tl_free(still);
@@ -220,6 +225,8 @@ static TlStatus put_body(Work *w, TlHtml *to) {
   if (!run->triaxial) {
     tl_html(to, "<h2 id=\"quantiles\">Quantiles over the grains</h2>\n");
     TL_TRY(tl_report_run_quantiles(to, run, w->count));
+    for (int64_t i = 0; i < w->count; i++)
+      TL_TRY(tl_report_run_ranges(to, &run[i], w->count > 1 ? run[i].label : NULL));
   }
   for (int64_t i = 0, maps = 0; i < w->count; i++) {
     if (!run[i].scene.has_terrain || !run[i].grid.nx) continue;

@@ -76,7 +76,10 @@ static TlStatus put_still(TlHtml *to, const TlPageStill *s) {
                              .colour = TL_COLOUR_SIZE,
                              .smooth = true,
                              .captions = true,
+                             .departures = s->departures,
+                             .blocks = s->blocks,
                              .bare = s->bare};
+  char text[TL_RENDER_DESCRIPTION];
   TlRenderPath path = {.bare = s->bare};
   TlImage image = {0};
   uint8_t *jpeg = NULL;
@@ -87,11 +90,12 @@ static TlStatus put_still(TlHtml *to, const TlPageStill *s) {
     status = tl_render_frame(s->scene, s->frame, s->camera, &options, &image);
   }
   if (status == TL_OK) status = tl_image_jpeg(&image, 84, &jpeg, &size);
+  if (status == TL_OK) status = tl_render_describe(s->scene, s->frame, &options, text);
   if (status == TL_OK) {
     tl_html(to,
             "<img class=\"still\" width=\"%d\" height=\"%d\" alt=\"Picture of the last frame, "
-            "grains coloured by size\" src=\"data:image/jpeg;base64,",
-            TL_STILL_WIDTH, TL_STILL_HEIGHT);
+            "grains coloured by size: %s\" src=\"data:image/jpeg;base64,",
+            TL_STILL_WIDTH, TL_STILL_HEIGHT, text);
     tl_html_base64(to, jpeg, size);
     tl_html(to, "\">\n");
   }

@@ -2,6 +2,7 @@
 #ifndef TL_POST_REPORT_PAGE_H
 #define TL_POST_REPORT_PAGE_H
 
+#include "post/departures.h"
 #include "post/report.h"
 #include "post/report_playback.h"
 
@@ -14,7 +15,9 @@ typedef struct TlPageStill {
   const TlScene *scene;
   const TlFrame *frame;
   const TlCamera *camera;
-  bool bare; /* without nets and pistons, which hide the grains */
+  bool bare;                      /* without nets and pistons, which hide the grains */
+  const TlDepartures *departures; /* for its caption; NULL: not known */
+  bool blocks;                    /* of an ensemble */
 } TlPageStill;
 TlStatus tl_page_player(TlHtml *to, const TlPageStill *still, int64_t count, const char *note);
 

@@ -4,6 +4,7 @@
 #include "base/par.h"
 #include "post/export_walls.h"
 #include "post/ink.h"
+#include "post/net_bonds.h"
 #include "post/render.h"
 #include "post/report_skin.h"
 
@@ -286,90 +287,20 @@ static TlStatus add_walls(const TlPlayback *how, TlVec3 low, TlVec3 high, TlHtml
 
 /* ---- bonds of nets ---- */
 
-typedef struct Cell {
-  int64_t key;
-  int32_t net;
-} Cell;
-
-static int by_key(const void *one, const void *two) {
-  const Cell *a = one, *b = two;
-  if (a->key != b->key) return a->key < b->key ? -1 : 1;
-  return (a->net > b->net) - (a->net < b->net);
-}
-
-static int64_t key_of(TlVec3 p, TlVec3 low, double cell, int64_t dx, int64_t dy, int64_t dz) {
-  int64_t x = (int64_t)floor((p.x - low.x) / cell) + dx,
-          y = (int64_t)floor((p.y - low.y) / cell) + dy,
-          z = (int64_t)floor((p.z - low.z) / cell) + dz;
-  return ((z + 1) * 2000003 + y + 1) * 2000003 + x + 1;
-}
-
-/* Results do not hold who is bonded to whom. In a sheet neighbours lie a spacing apart in the first
- * frame and the next ones sqrt(3) of it, so bonds are the pairs nearer than 1.4 of the least
- * distance of its first sphere. body: the net's spheres in the motion's order. */
-static TlStatus find_bonds(const TlReportMotion *m, const int32_t *body, int32_t count,
-                           uint32_t **bond, size_t *bonds) {
-  double spacing = INFINITY;
-  size_t capacity = 0;
-  Cell *cell;
-  TlVec3 low = {INFINITY, INFINITY, INFINITY},
-         first = m->place_m[tl_report_motion_at(m, body[0], 0)];
-  for (int32_t i = 0; i < count; i++) {
-    TlVec3 p = m->place_m[tl_report_motion_at(m, body[i], 0)];
-    low = tl_vec3(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
-    if (i > 0) spacing = fmin(spacing, tl_norm(tl_sub(p, first)));
-  }
-  *bond = NULL;
-  *bonds = 0;
-  if (count < 2 || !(spacing > 0)) return TL_OK;
-  double reach = 1.4 * spacing;
-  TL_TRY(TL_NEW(cell, (size_t)count));
-  for (int32_t i = 0; i < count; i++)
-    cell[i] =
-        (Cell){key_of(m->place_m[tl_report_motion_at(m, body[i], 0)], low, reach, 0, 0, 0), i};
-  qsort(cell, (size_t)count, sizeof *cell, by_key);
-  TlStatus status = TL_OK;
-  for (int32_t i = 0; i < count && status == TL_OK; i++) {
-    TlVec3 p = m->place_m[tl_report_motion_at(m, body[i], 0)];
-    for (int k = 0; k < 27 && status == TL_OK; k++) {
-      int64_t key = key_of(p, low, reach, k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1);
-      int32_t from = 0, to = count;
-      while (from < to) {
-        int32_t middle = from + (to - from) / 2;
-        if (cell[middle].key < key)
-          from = middle + 1;
-        else
-          to = middle;
-      }
-      for (; from < count && cell[from].key == key && status == TL_OK; from++) {
-        int32_t j = cell[from].net;
-        TlVec3 d = tl_sub(m->place_m[tl_report_motion_at(m, body[j], 0)], p);
-        if (j <= i || tl_norm(d) > reach) continue;
-        status = TL_RESERVE(*bond, capacity, 2 * (*bonds + 1));
-        if (status != TL_OK) break;
-        (*bond)[2 * *bonds] = (uint32_t)i;
-        (*bond)[2 * (*bonds)++ + 1] = (uint32_t)j;
-      }
-    }
-  }
-  tl_free(cell);
-  return status;
-}
-
 static TlStatus add_bonds(const TlPlayback *how, TlHtml *head, TlReportData *data) {
   const TlReportMotion *m = how->motion;
-  int32_t *body, count = 0;
+  TlVec3 *place;
+  int64_t count = 0, bonds = 0;
   uint32_t *bond = NULL;
-  size_t bonds = 0;
-  TL_TRY(TL_NEW(body, (size_t)m->bodies));
+  TL_TRY(TL_NEW(place, (size_t)m->bodies));
   for (int64_t b = 0; b < m->bodies; b++)
-    if (m->flags[b] & TL_ROW_NET) body[count++] = (int32_t)b;
-  TlStatus status = count > 1 ? find_bonds(m, body, count, &bond, &bonds) : TL_OK;
+    if (m->flags[b] & TL_ROW_NET) place[count++] = m->place_m[tl_report_motion_at(m, b, 0)];
+  TlStatus status = tl_net_bonds(place, count, &bond, &bonds);
   if (status == TL_OK && bonds > 0)
-    status = tl_data_add(data, "bond", bond, 2 * bonds * sizeof *bond);
+    status = tl_data_add(data, "bond", bond, 2 * (size_t)bonds * sizeof *bond);
   tl_html(head, ",\"bonds\":%s", bonds > 0 ? "true" : "false");
   tl_free(bond);
-  tl_free(body);
+  tl_free(place);
   return status;
 }
 

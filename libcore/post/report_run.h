@@ -42,6 +42,9 @@ TlStatus tl_report_run_plots(TlHtml *to, const TlReportRun *run, int64_t count,
                              const TlMeasured *measured);
 /* Quantiles over the grains of avalanches and rockfall, with their uncertainty. */
 TlStatus tl_report_run_quantiles(TlHtml *to, const TlReportRun *run, int64_t count);
+/* Of an ensemble whose study draws numbers: how runout and energy depend on each (report_ranges.c);
+ * nothing of other runs. label: in the heading; NULL: the page is of one run. */
+TlStatus tl_report_run_ranges(TlHtml *to, const TlReportRun *run, const char *label);
 /* What ran: programs, versions, commits, machines, inputs; the effective study. */
 TlStatus tl_report_run_provenance(TlHtml *to, const char *provenance, const char *study);
 

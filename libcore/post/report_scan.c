@@ -637,7 +637,8 @@ static TlStatus write_scan(Scan *s, TlHtml *page, TlReportSize *size) {
                 "</ul></nav>\n<h2 id=\"playback\">Grains in 3-D</h2>\n");
   TlStatus status = view_of(s, &frame, &camera);
   if (status == TL_OK)
-    status = tl_page_player(&player, &(TlPageStill){&s->scene, &frame, &camera, false}, 1, NULL);
+    status = tl_page_player(
+        &player, &(TlPageStill){.scene = &s->scene, .frame = &frame, .camera = &camera}, 1, NULL);
   if (status == TL_OK) status = put_body(&body, s);
   double budget = 1e6 * s->options->max_mb - (double)tl_page_end_bytes(1) - 800 -
                   (double)page->size - (double)body.size - (double)player.size;

@@ -2,12 +2,14 @@
 
 #include "base/mem.h"
 #include "post/surface.h"
+#include "shape/spline.h"
 
 #include <math.h>
 #include <string.h>
 
 typedef struct Grid {
   const TlAvatar *avatar;
+  const TlSpline *spline; /* of its phi; NULL: of a grid that is unpacked */
   int32_t n[3];
   double h;
   TlVec3 origin;
@@ -28,14 +30,14 @@ static void free_grid(Grid *g) {
   tl_free(g->vertex);
 }
 
-static TlStatus sample(const TlAvatar *a, int32_t cells, Grid *g) {
+static TlStatus sample(const TlAvatar *a, const TlSpline *spline, int32_t cells, Grid *g) {
   double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
   for (int32_t i = 0; i < a->node_count; i++)
     for (int c = 0; c < 3; c++) {
       low[c] = fmin(low[c], (double)a->node_m[3 * i + c]);
       high[c] = fmax(high[c], (double)a->node_m[3 * i + c]);
     }
-  *g = (Grid){.avatar = a, .h = fmin(a->axes_m[0], 3.5 * a->axes_m[2]) / cells};
+  *g = (Grid){.avatar = a, .spline = spline, .h = fmin(a->axes_m[0], 3.5 * a->axes_m[2]) / cells};
   double first[3];
   for (int c = 0; c < 3; c++) {
     g->n[c] = (int32_t)ceil((high[c] - low[c]) / g->h) + 4;
@@ -52,7 +54,7 @@ static TlStatus sample(const TlAvatar *a, int32_t cells, Grid *g) {
         bool rim =
             i == 0 || j == 0 || k == 0 || i == g->n[0] - 1 || j == g->n[1] - 1 || k == g->n[2] - 1;
         TlVec3 p = tl_add(g->origin, tl_vec3(g->h * i, g->h * j, g->h * k));
-        g->phi[at] = (float)tl_avatar_phi(a, p, NULL);
+        g->phi[at] = (float)tl_spline_phi(spline, p, NULL, NULL);
         g->inside[at] = !rim && g->phi[at] < 0;
       }
   return TL_OK;
@@ -144,7 +146,7 @@ static TlVec3 vertex_of(const Grid *g, int64_t corner, TlVec3 low) {
   TlVec3 start = tl_axpy(low, g->h / count, sum), p = start;
   for (int round = 0; round < 4; round++) {
     TlVec3 gradient;
-    double phi = tl_avatar_phi(g->avatar, p, &gradient), steep = tl_norm2(gradient);
+    double phi = tl_spline_phi(g->spline, p, &gradient, NULL), steep = tl_norm2(gradient);
     if (!(steep > 0.01)) break;
     p = tl_axpy(p, -phi / steep, gradient);
   }
@@ -166,7 +168,7 @@ static TlStatus make_vertices(Grid *g, TlMesh *mesh) {
           g->vertex[corner] = at;
           if (pass == 0) continue;
           TlVec3 low = tl_add(g->origin, tl_vec3(g->h * i, g->h * j, g->h * k));
-          TlVec3 p = g->avatar ? vertex_of(g, corner, low) : low;
+          TlVec3 p = g->spline ? vertex_of(g, corner, low) : low;
           float *v = mesh->vertex_m + 3 * (size_t)at;
           v[0] = (float)p.x, v[1] = (float)p.y, v[2] = (float)p.z;
         }
@@ -260,11 +262,11 @@ static TlStatus pack(Grid *g, TlMesh *mesh, TlSkin *skin) {
   return status;
 }
 
-TlStatus tl_skin_make(const TlAvatar *avatar, int32_t cells, TlSkin *skin) {
+static TlStatus make(const TlAvatar *avatar, const TlSpline *spline, int32_t cells, TlSkin *skin) {
   Grid g;
   TlMesh mesh = {0};
   *skin = (TlSkin){0};
-  TlStatus status = sample(avatar, cells, &g);
+  TlStatus status = sample(avatar, spline, cells, &g);
   /* the grid is read back as floats: work on what is read back */
   g.h = (float)g.h;
   g.origin = tl_vec3((float)g.origin.x, (float)g.origin.y, (float)g.origin.z);
@@ -283,6 +285,14 @@ TlStatus tl_skin_make(const TlAvatar *avatar, int32_t cells, TlSkin *skin) {
   free_grid(&g);
   if (status != TL_OK) tl_skin_free(skin);
   return tl_context(status, "grain %lld, on %d cells", (long long)avatar->id, cells);
+}
+
+TlStatus tl_skin_make(const TlAvatar *avatar, int32_t cells, TlSkin *skin) {
+  TlSpline spline;
+  TL_TRY(tl_spline_make(avatar, &spline));
+  TlStatus status = make(avatar, &spline, cells, skin);
+  tl_spline_free(&spline);
+  return status;
 }
 
 void tl_skin_free(TlSkin *skin) {
@@ -310,14 +320,14 @@ static TlStatus unpack(const TlSkin *skin, Grid *g, TlMesh *mesh) {
 }
 
 /* rms of phi over the mesh, by three points a triangle (exact for squares of linear fields). */
-static double rms_m(const TlAvatar *a, const TlMesh *mesh) {
+static double rms_m(const TlSpline *spline, const TlMesh *mesh) {
   double sum = 0, area = 0;
   for (size_t t = 0; t < mesh->triangle_count; t++) {
     TlVec3 p[3];
     for (size_t c = 0; c < 3; c++) p[c] = tl_mesh_vertex(mesh, mesh->triangle[3 * t + c]);
     double part = tl_norm(tl_cross(tl_sub(p[1], p[0]), tl_sub(p[2], p[0]))) / 3;
     for (size_t c = 0; c < 3; c++) {
-      double phi = tl_avatar_phi(a, tl_scale(0.5, tl_add(p[c], p[(c + 1) % 3])), NULL);
+      double phi = tl_spline_phi(spline, tl_scale(0.5, tl_add(p[c], p[(c + 1) % 3])), NULL, NULL);
       sum += part * phi * phi;
       area += part;
     }
@@ -325,29 +335,30 @@ static double rms_m(const TlAvatar *a, const TlMesh *mesh) {
   return area > 0 ? sqrt(sum / area) : 0;
 }
 
-static TlStatus make_with_share(const TlAvatar *a, int32_t cells, TlSkin *skin, double *share) {
+static TlStatus make_with_share(const TlAvatar *a, const TlSpline *spline, int32_t cells,
+                                TlSkin *skin, double *share) {
   TlMesh mesh;
-  TL_TRY(tl_skin_make(a, cells, skin));
+  TL_TRY(make(a, spline, cells, skin));
   TlStatus status = tl_skin_mesh(skin, &mesh);
   if (status != TL_OK) {
     tl_skin_free(skin);
     return status;
   }
-  *share = rms_m(a, &mesh) / (0.5 * tl_avatar_diameter_m(a));
+  *share = rms_m(spline, &mesh) / (0.5 * tl_avatar_diameter_m(a));
   tl_mesh_free(&mesh);
   return TL_OK;
 }
 
-TlStatus tl_skin_make_within(const TlAvatar *avatar, int32_t cells, int32_t most, double most_share,
-                             TlSkin *skin, double *share) {
+static TlStatus make_within(const TlAvatar *avatar, const TlSpline *spline, int32_t cells,
+                            int32_t most, double most_share, TlSkin *skin, double *share) {
   static const double WORTH =
       0.8; /* what must be left at most of the distance, if it stays above */
-  TL_TRY(make_with_share(avatar, cells, skin, share));
+  TL_TRY(make_with_share(avatar, spline, cells, skin, share));
   double first = *share;
   for (cells += (cells + 2) / 3; *share > most_share && cells <= most; cells += (cells + 2) / 3) {
     TlSkin finer;
     double left;
-    TlStatus status = make_with_share(avatar, cells, &finer, &left);
+    TlStatus status = make_with_share(avatar, spline, cells, &finer, &left);
     if (status != TL_OK) tl_skin_free(skin);
     TL_TRY(status);
     bool better = left <= most_share || left < fmin(*share, WORTH * first);
@@ -357,6 +368,15 @@ TlStatus tl_skin_make_within(const TlAvatar *avatar, int32_t cells, int32_t most
     *share = left;
   }
   return TL_OK;
+}
+
+TlStatus tl_skin_make_within(const TlAvatar *avatar, int32_t cells, int32_t most, double most_share,
+                             TlSkin *skin, double *share) {
+  TlSpline spline;
+  TL_TRY(tl_spline_make(avatar, &spline));
+  TlStatus status = make_within(avatar, &spline, cells, most, most_share, skin, share);
+  tl_spline_free(&spline);
+  return status;
 }
 
 TlStatus tl_skin_mesh(const TlSkin *skin, TlMesh *mesh) {

@@ -1,6 +1,7 @@
 /* The surface of a grain for the report's 3-D playback, small enough to send thousands of them.
  *
- * Surface nets: phi is sampled on a coarse grid; each cell whose corners differ in sign has one
+ * Surface nets: phi, by the spline through the grain's grid (shape/spline.h), on whose surface the
+ * solver's contacts lie, is sampled on a coarse grid; each cell whose corners differ in sign has one
  * vertex, put on phi = 0, and each grid edge whose ends differ in sign has a square of the four
  * vertices round it. What is stored is the signs of the grid points, a bit each, and the place of
  * each vertex in its cell, three bytes; the triangles follow from the signs, so no index is stored
@@ -32,8 +33,8 @@ typedef struct TlSkin {
  * has some. TL_EINPUT: the grain has no surface on that grid. */
 TlStatus tl_skin_make(const TlAvatar *avatar, int32_t cells, TlSkin *skin);
 /* The same on as few cells from `cells` on as bring the mesh's distance from the level set (rms over
- * its area) to most_share of the radius of the sphere of equal volume, but no more than `most`,
- * and none that no longer help (the grain's own grid has kinks). share: what it came to. */
+ * its area, by the spline) to most_share of the radius of the sphere of equal volume, but no more
+ * than `most`, and none that no longer help. share: what it came to. */
 TlStatus tl_skin_make_within(const TlAvatar *avatar, int32_t cells, int32_t most, double most_share,
                              TlSkin *skin, double *share);
 void tl_skin_free(TlSkin *skin);

@@ -72,7 +72,8 @@ char *tl_columns_reference(void) {
   }
   say_format(&text,
              tl_format("\n## blocks.csv\n\nA line describes %s (`talus-ensemble`). Format %d. "
-                       "Coordinates are those of the\nterrain's CRS.\n\n"
+                       "Coordinates are those of the\nterrain's CRS. After these columns "
+                       "comes one for each of the study's `ensemble.ranges`, by its key.\n\n"
                        "| column | unit | meaning |\n|---|---|---|\n",
                        tl_block_columns.title, tl_block_columns.format));
   say_format(&text, tl_columns_text(tl_block_columns.column, tl_block_columns.count));

@@ -11,7 +11,7 @@ static bool counts(const TlBodies *b, int64_t i) {
 }
 
 static TlStatus judge(TlRun *run, const TlScene *scene, const TlPlacement *place,
-                      TlRunDepth *depth) {
+                      TlDepths *depths) {
   const TlColliders *c = &run->state->dem.bodies.colliders;
   for (int64_t i = 0; i < c->owned; i++) {
     if (!counts(&run->state->dem.bodies, c->body[i])) continue;
@@ -19,11 +19,8 @@ static TlStatus judge(TlRun *run, const TlScene *scene, const TlPlacement *place
     if (!a) return TL_EINPUT;
     const TlBodyRow row = {
         .scale = c->scale[i], .position_m = c->position[i], .rotation = c->rotation[i]};
-    TlGrainDepth d = tl_scene_grain_depth(scene, place, a, &row);
-    double share = d.depth_m / (0.5 * row.scale * tl_avatar_diameter_m(a));
-    depth->deep += share > tl_deep_share;
-    depth->unjudged += !d.judged;
-    depth->share = fmax(depth->share, share);
+    tl_depths_add(depths, c->body_id[i], 0.5 * row.scale * tl_avatar_diameter_m(a),
+                  tl_scene_grain_depth(scene, place, a, &row));
   }
   return TL_OK;
 }
@@ -43,10 +40,12 @@ TlStatus tl_run_depth(TlRun *run, TlRunDepth *depth) {
   TL_TRY(tl_comm_agree(run->comm, TL_NEW(place, (size_t)scene.part_count)));
   for (int64_t i = 0; i < scene.part_count; i++)
     place[i] = tl_scene_place(&scene, &scene.parts[i], &now);
-  TlStatus status = tl_comm_agree(run->comm, judge(run, &scene, place, depth));
+  TlDepths mine = {0};
+  TlStatus status = tl_comm_agree(run->comm, judge(run, &scene, place, &mine));
   tl_free(place);
   TL_TRY(status);
-  int64_t count[2] = {depth->deep, depth->unjudged};
+  depth->share = mine.share;
+  int64_t count[2] = {mine.deep, mine.unjudged};
   TL_TRY(tl_comm_sum_int(run->comm, count, 2));
   depth->deep = count[0];
   depth->unjudged = count[1];

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "run/history.h"
+#include "run/materials.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -101,9 +102,27 @@ static TlStatus begin_block(TlEnsemble *e, TlRun *run, TlBlockRecord *r) {
   return tl_cells_take(run, 0);
 }
 
+static bool varies(const TlEnsemble *e) {
+  return e->run.model->setup.ensemble.ranges.count > 0;
+}
+
+/* The worker's setup and pair laws as this block has them: those of its run alone. */
+static TlStatus vary(const TlEnsemble *e, TlRun *worker, int64_t id) {
+  TlRunModel *m = worker->model;
+  if (!varies(e)) return TL_OK;
+  tl_materials_free(&m->materials);
+  tl_setup_free(&m->setup);
+  TL_TRY(tl_ensemble_setup_of(&e->run.model->setup, id, &m->setup));
+  TL_TRY(tl_setup_materials(&m->setup, &m->materials));
+  TlSolverConfig config = tl_setup_solver(&m->setup);
+  config.materials = &m->materials;
+  return tl_model_variant_materials(m->dem, &config);
+}
+
 static TlStatus run_block(TlEnsemble *e, TlRun *run, int64_t id) {
   TlBlockRecord *r = &e->record[id];
   *r = (TlBlockRecord){.id = id, .rests = -1};
+  TL_TRY(tl_context(vary(e, run, id), "block %lld", (long long)id));
   TL_TRY(TL_NEW(run->state, 1));
   TlStatus status = begin_block(e, run, r);
   if (status == TL_OK) status = follow(e, run, r);
@@ -120,7 +139,7 @@ static TlStatus run_block(TlEnsemble *e, TlRun *run, int64_t id) {
 typedef struct Work {
   TlEnsemble *e;
   TlProgress bar;
-  const unsigned char *done;  /* parts that are there */
+  const unsigned char *mine;  /* parts that this rank runs */
   atomic_int_least64_t *left; /* blocks of each part that are still to come */
   atomic_int_least64_t finished;
   atomic_bool failed;
@@ -128,10 +147,10 @@ typedef struct Work {
 
 static TlStatus do_block(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
   Work *w = context;
-  int64_t part = begin / TL_PART_BLOCKS;
+  int64_t part = begin / tl_ensemble_part_blocks(w->e->count);
   (void)end;
   (void)block;
-  if (w->done[part] || atomic_load(&w->failed)) return TL_OK;
+  if (!w->mine[part] || atomic_load(&w->failed)) return TL_OK;
   tl_par_stay();
   TlStatus status = run_block(w->e, &w->e->worker[thread], begin);
   if (status == TL_OK && atomic_fetch_sub(&w->left[part], 1) == 1) {
@@ -145,41 +164,96 @@ static TlStatus do_block(void *context, int64_t begin, int64_t end, int64_t bloc
 }
 
 static int64_t blocks_of(const TlEnsemble *e, int64_t part) {
-  int64_t first = part * TL_PART_BLOCKS;
-  return e->count - first < TL_PART_BLOCKS ? e->count - first : TL_PART_BLOCKS;
+  int64_t blocks = tl_ensemble_part_blocks(e->count), left = e->count - part * blocks;
+  return left < blocks ? left : blocks;
 }
 
-static TlStatus do_blocks(TlEnsemble *e, const unsigned char *done) {
-  int64_t parts = tl_ensemble_parts(e->count);
-  Work w = {.e = e, .done = done};
+static TlStatus do_blocks(TlEnsemble *e, const unsigned char *mine) {
+  int64_t parts = tl_ensemble_parts(e->count), blocks = 0;
+  Work w = {.e = e, .mine = mine};
   TL_TRY(TL_NEW(w.left, (size_t)parts));
   for (int64_t p = 0; p < parts; p++) {
     atomic_init(&w.left[p], blocks_of(e, p));
-    if (done[p]) e->resumed += blocks_of(e, p);
+    if (mine[p]) blocks += blocks_of(e, p);
   }
-  atomic_init(&w.finished, e->resumed);
+  atomic_init(&w.finished, 0);
   atomic_init(&w.failed, false);
-  if (e->resumed > 0)
-    tl_log_info("%lld of %lld blocks are there already", (long long)e->resumed,
-                (long long)e->count);
-  w.bar = tl_progress_start("blocks", e->count);
+  w.bar = tl_progress_start(tl_comm_size(e->comm) > 1 ? "blocks of rank 0" : "blocks", blocks);
   TlStatus status = tl_par_blocks(e->count, 1, do_block, &w);
   tl_progress_end(&w.bar);
   tl_free(w.left);
   return status;
 }
 
+/* Those that are not done, to the ranks in turn. */
+static void deal(TlEnsemble *e, const unsigned char *done, unsigned char *mine) {
+  int64_t next = 0;
+  for (int64_t p = 0; p < tl_ensemble_parts(e->count); p++) {
+    if (done[p])
+      e->resumed += blocks_of(e, p);
+    else
+      mine[p] = next++ % tl_comm_size(e->comm) == tl_comm_rank(e->comm);
+  }
+  if (e->resumed > 0)
+    tl_log_info("%lld of %lld blocks are there already", (long long)e->resumed,
+                (long long)e->count);
+}
+
+/* Rank 0 takes the parts that others ran. */
+static TlStatus collect(TlEnsemble *e, unsigned char *done, const unsigned char *mine) {
+  int64_t parts = tl_ensemble_parts(e->count);
+  for (int64_t p = 0; p < parts; p++) done[p] = done[p] || mine[p];
+  TL_TRY(tl_ensemble_load_parts(e, done));
+  for (int64_t p = 0; p < parts; p++)
+    if (!done[p])
+      return tl_fail(TL_EIO,
+                     "%s/blocks: part %lld, which another rank ran, is not there: the results "
+                     "folder must lie on a disk that all ranks see",
+                     e->run.folder, (long long)p);
+  return TL_OK;
+}
+
 /* ---- workers ---- */
+
+/* Where something varies: a model whose setup and materials are the worker's, and all else the
+ * run's. */
+static TlStatus vary_model(const TlEnsemble *e, TlRun *worker) {
+  TlRunModel *m;
+  if (!varies(e)) return TL_OK;
+  TL_TRY(TL_NEW(m, 1));
+  *m = *e->run.model;
+  m->setup = (TlSetup){0};
+  m->materials = (TlMaterials){0};
+  TlStatus status = tl_model_variant(&m->dem, e->run.model->dem);
+  if (status != TL_OK) {
+    tl_free(m);
+    return status;
+  }
+  worker->model = m;
+  return tl_ensemble_setup_of(&e->run.model->setup, 0, &m->setup);
+}
+
+static void close_worker(const TlEnsemble *e, TlRun *worker) {
+  TlRunModel *own = worker->model != e->run.model ? worker->model : NULL;
+  worker->model = NULL;
+  tl_run_close(worker);
+  if (!own) return;
+  tl_model_variant_free(own->dem);
+  tl_materials_free(&own->materials);
+  tl_setup_free(&own->setup);
+  tl_free(own);
+}
 
 static TlStatus open_worker(const TlEnsemble *e, TlRun *worker) {
   const TlRun *from = &e->run;
   *worker = (TlRun){.options = {.no_output = true, .study = from->options.study},
                     .model = from->model,
                     .warned_unstable = true};
+  TL_TRY(vary_model(e, worker));
   tl_cells_open(worker);
   TL_TRY(tl_dist_new(&worker->dist, NULL));
-  TL_TRY(tl_controls_new(&worker->controls, from->model->dem));
-  return tl_workspace_new(&worker->work, from->model->dem);
+  TL_TRY(tl_controls_new(&worker->controls, worker->model->dem));
+  return tl_workspace_new(&worker->work, worker->model->dem);
 }
 
 static TlStatus open_workers(TlEnsemble *e) {
@@ -200,8 +274,7 @@ static TlStatus take_starts(TlEnsemble *e) {
   return status;
 }
 
-TlStatus tl_ensemble_open(TlEnsemble *e, const TlRunOptions *options) {
-  *e = (TlEnsemble){0};
+static TlStatus open_run(TlEnsemble *e, const TlRunOptions *options) {
   TL_TRY(tl_run_open(&e->run, NULL, options));
   const TlSetup *setup = &e->run.model->setup;
   e->count = e->run.state->dem.bodies.owned;
@@ -215,26 +288,55 @@ TlStatus tl_ensemble_open(TlEnsemble *e, const TlRunOptions *options) {
   return TL_NEW(e->pose, (size_t)e->count);
 }
 
+TlStatus tl_ensemble_open(TlEnsemble *e, TlComm *comm, const TlRunOptions *options) {
+  *e = (TlEnsemble){.comm = comm};
+  return tl_comm_agree(comm, open_run(e, options));
+}
+
+/* done: zero, as mine. */
+static TlStatus run_parts(TlEnsemble *e, unsigned char *done, unsigned char *mine) {
+  bool first = tl_comm_rank(e->comm) == 0;
+  TlStatus status = open_workers(e);
+  if (status == TL_OK && first && e->run.options.resume) status = tl_ensemble_load_parts(e, done);
+  if (status == TL_OK && first) status = tl_ensemble_begin_results(e);
+  TL_TRY(tl_comm_agree(e->comm, status));
+  TL_TRY(tl_comm_broadcast(e->comm, done, (size_t)tl_ensemble_parts(e->count), 0));
+  deal(e, done, mine);
+  TL_TRY(tl_comm_agree(e->comm, do_blocks(e, mine)));
+  return first ? collect(e, done, mine) : TL_OK;
+}
+
 TlStatus tl_ensemble_go(TlEnsemble *e) {
-  unsigned char *done = NULL;
+  unsigned char *parts = NULL; /* done, mine */
   double started = tl_clock_s();
-  TL_TRY(open_workers(e));
-  TL_TRY(TL_NEW(done, (size_t)tl_ensemble_parts(e->count)));
-  TlStatus status = e->run.options.resume ? tl_ensemble_load_parts(e, done) : TL_OK;
-  if (status == TL_OK) status = tl_ensemble_begin_results(e);
-  if (status == TL_OK) status = do_blocks(e, done);
-  tl_free(done);
-  TL_TRY(status);
+  size_t count = (size_t)tl_ensemble_parts(e->count);
+  TL_TRY(tl_comm_agree(e->comm, TL_NEW(parts, 2 * count)));
+  TlStatus status = run_parts(e, parts, parts + count);
+  tl_free(parts);
   e->wall_s = tl_clock_s() - started;
-  TL_TRY(tl_ensemble_write(e));
-  return tl_ensemble_drop_parts(e);
+  if (status == TL_OK && tl_comm_rank(e->comm) == 0) {
+    status = tl_ensemble_write(e);
+    if (status == TL_OK) status = tl_ensemble_drop_parts(e);
+  }
+  return tl_comm_agree(e->comm, status);
+}
+
+TlStatus tl_ensemble_trial(TlEnsemble *e, double *block_s) {
+  enum { MOST = 32 };
+  static const double ENOUGH_S = 2;
+  double started = tl_clock_s();
+  int64_t n = 0;
+  TL_TRY(open_workers(e));
+  do {
+    TL_TRY(run_block(e, &e->worker[0], n));
+    n++;
+  } while (n < e->count && n < MOST && tl_clock_s() - started < ENOUGH_S);
+  *block_s = (tl_clock_s() - started) / (double)n;
+  return TL_OK;
 }
 
 void tl_ensemble_close(TlEnsemble *e) {
-  for (int t = 0; e->worker && t < e->threads; t++) {
-    e->worker[t].model = NULL; /* the run's */
-    tl_run_close(&e->worker[t]);
-  }
+  for (int t = 0; e->worker && t < e->threads; t++) close_worker(e, &e->worker[t]);
   for (int64_t i = 0; e->pose && i < e->count; i++) tl_free(e->pose[i]);
   for (int64_t i = 0; e->cell && i < e->count; i++) tl_free(e->cell[i]);
   tl_free((void *)e->cell);

@@ -12,7 +12,8 @@
  * Finished blocks are saved in parts, in the folder OUT/blocks, from which tl_ensemble_go takes them
  * when it resumes; they go when the results are whole.
  *
- * Nothing depends, in any bit, on the number of threads, nor on how often the ensemble was stopped.
+ * Nothing depends, in any bit, on the number of threads or ranks, nor on how often the ensemble was
+ * stopped.
  */
 #ifndef TL_RUN_ENSEMBLE_H
 #define TL_RUN_ENSEMBLE_H
@@ -57,6 +58,7 @@ typedef struct TlBlockRecord {
 enum { TL_INPUTS_HEX = 65 };
 
 typedef struct TlEnsemble {
+  TlComm *comm;  /* borrowed; the ranks share out the blocks, and each opens the run for itself */
   TlRun run;     /* opened: the model, and a state that holds all blocks as they start */
   TlRun *worker; /* [threads], each with a workspace and no state of its own; owned */
   int threads;
@@ -76,16 +78,26 @@ typedef struct TlEnsemble {
 /* Puts the blocks in place of setup->bodies, and takes the release away: positions must be local and
  * GIS files read. TL_EINPUT at the study's key: no place on the terrain. */
 TlStatus tl_ensemble_expand(TlSetup *setup, const TlStudy *study, const TlTerrain *terrain);
+/* The value of a range of section ensemble that this block has. */
+double tl_ensemble_value(const TlSetup *setup, int64_t range, int64_t block);
+/* The setup of one block alone, with its values in place, a copy. all: after tl_ensemble_expand. one
+ * is to be released with tl_setup_free, also after a failure. */
+TlStatus tl_ensemble_setup_of(const TlSetup *all, int64_t block, TlSetup *one);
 /* The study of one block alone, fresh memory; its paths are those of run's study. TL_EUSAGE: there is
  * no such block. run: opened with options.ensemble. */
 TlStatus tl_ensemble_alone(const TlRun *run, int64_t block, char **study);
 
 /* ---- the blocks ---- */
 
-/* ensemble: to be closed with tl_ensemble_close, also after a failure. options->ensemble is set. */
-TlStatus tl_ensemble_open(TlEnsemble *ensemble, const TlRunOptions *options);
-/* Runs the blocks and writes the results. */
+/* ensemble: to be closed with tl_ensemble_close, also after a failure. options->ensemble is set.
+ * Collective. */
+TlStatus tl_ensemble_open(TlEnsemble *ensemble, TlComm *comm, const TlRunOptions *options);
+/* Runs the blocks, each part of them on one rank, and writes the results on rank 0, which has all
+ * records afterwards. Parts pass through the folder OUT/blocks. Collective. */
 TlStatus tl_ensemble_go(TlEnsemble *ensemble);
+/* Runs the first blocks, as many as some seconds allow, and keeps no result: mean wall time of a block
+ * on one thread. The ensemble is to be closed then. */
+TlStatus tl_ensemble_trial(TlEnsemble *ensemble, double *block_s);
 void tl_ensemble_close(TlEnsemble *ensemble);
 
 /* ---- what comes of them ---- */
@@ -105,15 +117,21 @@ TlGroundFilled tl_block_ends_on(const TlEnsemble *ensemble, const TlBlockRecord 
 double tl_block_runout(const TlBlockRecord *record);
 
 /* Parts of finished blocks in OUT/blocks (ensemble_parts.c). */
-enum { TL_PART_BLOCKS = 128 };
+/* So many blocks a part, of an ensemble of `count`: enough parts for many ranks, and no more than
+ * 128 blocks to lose. */
+static inline int64_t tl_ensemble_part_blocks(int64_t count) {
+  enum { PARTS = 64, MOST = 128 };
+  return count >= PARTS * MOST ? MOST : (count + PARTS - 1) / PARTS;
+}
 static inline int64_t tl_ensemble_parts(int64_t count) {
-  return (count + TL_PART_BLOCKS - 1) / TL_PART_BLOCKS;
+  int64_t blocks = tl_ensemble_part_blocks(count);
+  return (count + blocks - 1) / blocks;
 }
 TlStatus tl_ensemble_inputs(TlEnsemble *ensemble);           /* fills the digest */
 TlStatus tl_ensemble_make_parts(const TlEnsemble *ensemble); /* the folder */
 bool tl_ensemble_has_parts(const TlEnsemble *ensemble);
 TlStatus tl_ensemble_save_part(const TlEnsemble *ensemble, int64_t part);
-/* done[i]: 1 for each part that was there. TL_EINPUT: it is of another study, or damaged. */
+/* Those that are not done yet; done[i]: 1 then for each that was there. TL_EINPUT: it is of another study, or damaged. */
 TlStatus tl_ensemble_load_parts(TlEnsemble *ensemble, unsigned char *done);
 /* The cells of the part's blocks back into memory, where they are not; and out of it. */
 TlStatus tl_ensemble_load_cells(TlEnsemble *ensemble, int64_t part);

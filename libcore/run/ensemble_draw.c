@@ -3,12 +3,24 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "run/assembly_kinds.h"
+#include "run/densities.h"
+#include "run/materials.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Random numbers are of (seed, stream, number of the block), so a block is the same in an ensemble
  * of any size. */
-enum { STREAM_PLACE = 7101, STREAM_TURN, STREAM_VOLUME, STREAM_SHAPE, STREAM_VELOCITY };
+enum {
+  STREAM_PLACE = 7101,
+  STREAM_TURN,
+  STREAM_VOLUME,
+  STREAM_SHAPE,
+  STREAM_VELOCITY,
+  STREAM_RANGE /* and one more for each further range */
+};
 enum { TRIES = 1 << 20 };
 
 typedef struct Draw {
@@ -80,11 +92,123 @@ static void random_turn(const Draw *d, int64_t block, double turn_deg[3]) {
   turn_deg[2] = by * q.z;
 }
 
+static double by_law(int law, double low, double high, double t) {
+  return law == TL_VOLUME_LOG ? low * pow(high / low, t) : between(low, high, t);
+}
+
 static double volume_of(const Draw *d, int64_t block) {
   const TlEnsembleSetup *e = &d->setup->ensemble;
-  double t = uniform(d, STREAM_VOLUME, block), low = e->least_volume_m3, high = e->most_volume_m3;
-  if (e->volume_law == TL_VOLUME_LOG) return low * pow(high / low, t);
-  return between(low, high, t);
+  return by_law(e->volume_law, e->least_volume_m3, e->most_volume_m3,
+                uniform(d, STREAM_VOLUME, block));
+}
+
+/* ---- ranges ---- */
+
+static bool is_density(const TlRangeSetup *range) {
+  return strcmp(range->key, TL_RANGE_DENSITY) == 0;
+}
+
+/* The middle of one of so many equal parts of the range, in the digits of the material's name: a
+ * density is a material, and results hold the laws of every two materials. */
+static double density_of(const TlRangeSetup *range, double t) {
+  enum { PARTS = 20 };
+  char text[32];
+  t = (floor(PARTS * t) + 0.5) / PARTS;
+  snprintf(text, sizeof text, "%.6g", by_law(range->law, range->low, range->high, t));
+  return strtod(text, NULL);
+}
+
+double tl_ensemble_value(const TlSetup *setup, int64_t range, int64_t block) {
+  const TlRangeSetup *r = (const TlRangeSetup *)setup->ensemble.ranges.items + range;
+  double t =
+      tl_random_uniform((uint64_t)setup->seed, STREAM_RANGE + (uint64_t)range, (uint64_t)block);
+  return is_density(r) ? density_of(r, t) : by_law(r->law, r->low, r->high, t);
+}
+
+/* A pair's copies for materials of another density (run/densities.h) vary with it. */
+static void vary_copies(TlSetup *s, const char *key, double value) {
+  const TlPairSetup *pair = s->pairs.items;
+  const char *field = strrchr(key, '.') + 1;
+  char path[96];
+  int64_t of = strtoll(key + strlen("pairs."), NULL, 10);
+  for (int64_t i = 0; i < s->pairs.count; i++) {
+    const TlParam *param;
+    bool copy = true;
+    for (int k = 0; k < 2; k++)
+      copy =
+          copy && tl_material_has_density_of(pair[i].between.items[k], pair[of].between.items[k]);
+    if (!copy) continue;
+    snprintf(path, sizeof path, "pairs.%lld.%s", (long long)i, field);
+    *(double *)tl_study_value(&tl_setup_schema, s, path, &param) = value;
+  }
+}
+
+static void set_value(TlSetup *s, const char *key, double value) {
+  const TlParam *param;
+  if (strncmp(key, "pairs.", strlen("pairs.")) == 0)
+    vary_copies(s, key, value);
+  else
+    *(double *)tl_study_value(&tl_setup_schema, s, key, &param) = value;
+}
+
+TlStatus tl_ensemble_setup_of(const TlSetup *all, int64_t block, TlSetup *one) {
+  TlSetup view = *all; /* what it holds stays where it is */
+  const TlRangeSetup *range = all->ensemble.ranges.items;
+  view.bodies = (TlStudyList){(TlBodySetup *)all->bodies.items + block, 1};
+  TL_TRY(tl_study_values_copy(&tl_setup_schema, &view, one));
+  for (int64_t r = 0; r < all->ensemble.ranges.count; r++)
+    if (!is_density(&range[r])) /* which is the body's material */
+      set_value(one, range[r].key, tl_ensemble_value(all, r, block));
+  return TL_OK;
+}
+
+/* Does this number matter where the block of `one` meets the ground? */
+static TlStatus matters(const TlSetup *one, const TlRangeSetup *range, bool *answer) {
+  TlSetup set = {0};
+  TlMaterials low = {0}, high = {0};
+  int32_t body = tl_material_of_body(one, 0);
+  TlStatus status = tl_study_values_copy(&tl_setup_schema, one, &set);
+  if (status == TL_OK) {
+    set_value(&set, range->key, range->low);
+    status = tl_setup_materials(&set, &low);
+    set_value(&set, range->key, range->high);
+  }
+  if (status == TL_OK) status = tl_setup_materials(&set, &high);
+  for (int64_t i = -1; status == TL_OK && i < one->terrain.classes.count; i++) {
+    int32_t ground = i < 0 ? tl_material_of_terrain(one) : tl_material_of_class(one, i);
+    int32_t law = tl_pair_law(&low, body, ground);
+    *answer = *answer || memcmp(&low.law[law], &high.law[law], sizeof *low.law) != 0;
+  }
+  tl_materials_free(&low);
+  tl_materials_free(&high);
+  tl_setup_free(&set);
+  return status;
+}
+
+/* A range without any effect is a mistake of the study, as that of boundary_friction on a ground
+ * that has a friction of its own. */
+static TlStatus check_effect(const TlSetup *s, const TlStudy *study) {
+  enum { ENOUGH = 1000 };
+  const TlRangeSetup *range = s->ensemble.ranges.items;
+  for (int64_t r = 0; r < s->ensemble.ranges.count; r++) {
+    bool effect = is_density(&range[r]) || range[r].low == range[r].high;
+    TlStatus status = TL_OK;
+    for (int64_t k = 0; status == TL_OK && !effect && k < s->bodies.count && k < ENOUGH; k++) {
+      TlSetup one = {0};
+      status = tl_ensemble_setup_of(s, k, &one);
+      if (status == TL_OK) status = matters(&one, &range[r], &effect);
+      tl_setup_free(&one);
+    }
+    TL_TRY(status);
+    char path[64];
+    snprintf(path, sizeof path, "ensemble.ranges.%lld.key", (long long)r);
+    if (!effect)
+      return tl_study_fail(study, TL_EINPUT, path,
+                           "'%s' changes nothing where blocks of this study touch its ground: a "
+                           "kind of ground, a listed pair or a class says it otherwise",
+                           range[r].key);
+  }
+  return TL_OK;
 }
 
 /* body: empty. */
@@ -144,6 +268,14 @@ static TlStatus list_places(Draw *d) {
   return TL_OK;
 }
 
+static TlStatus set_density(TlSetup *setup, int64_t block, TlBodySetup *body) {
+  const TlRangeSetup *range = setup->ensemble.ranges.items;
+  for (int64_t r = 0; r < setup->ensemble.ranges.count; r++)
+    if (is_density(&range[r]))
+      return tl_body_set_density(setup, body, tl_ensemble_value(setup, r, block));
+  return TL_OK;
+}
+
 static void free_rows(TlStudyList *rows) {
   TlBodySetup *row = rows->items;
   for (int64_t i = 0; i < rows->count; i++) tl_study_values_free(&tl_body_row, &row[i]);
@@ -162,6 +294,7 @@ TlStatus tl_ensemble_expand(TlSetup *setup, const TlStudy *study, const TlTerrai
   while (status == TL_OK && blocks.count < setup->ensemble.count) {
     blocks.count++;
     status = make(&d, blocks.count - 1, &row[blocks.count - 1]);
+    if (status == TL_OK) status = set_density(setup, blocks.count - 1, &row[blocks.count - 1]);
   }
   tl_params_free(tl_body_params, TL_BODY_PARAMS, &d.plain);
   tl_free(d.row);
@@ -175,26 +308,28 @@ TlStatus tl_ensemble_expand(TlSetup *setup, const TlStudy *study, const TlTerrai
   for (int64_t i = 0; i < setup->grains.shapes.count; i++) tl_free(setup->grains.shapes.items[i]);
   TL_FREE(setup->grains.shapes.items);
   setup->grains.shapes.count = 0;
-  return TL_OK;
+  return check_effect(setup, study);
 }
 
 TlStatus tl_ensemble_alone(const TlRun *run, int64_t block, char **study) {
-  TlSetup one = run->model->setup; /* what it holds stays the run's */
-  char *title = NULL;
-  if (block < 0 || block >= one.bodies.count)
+  const TlSetup *all = &run->model->setup;
+  TlSetup one = {0};
+  if (block < 0 || block >= all->bodies.count)
     return tl_fail(TL_EUSAGE, "there is no block %lld: they are numbered from 0 to %lld",
-                   (long long)block, (long long)one.bodies.count - 1);
-  one.bodies = (TlStudyList){(TlBodySetup *)one.bodies.items + block, 1};
+                   (long long)block, (long long)all->bodies.count - 1);
+  TlStatus status = tl_ensemble_setup_of(all, block, &one);
   one.ensemble.count = 0;
   one.release.layers = 0;
   one.release.above_ground_m = 0;
-  one.output = NULL;
-  one.catalog = run->catalog_path;
-  title = one.title && one.title[0] ? tl_format("%s, block %lld", one.title, (long long)block)
-                                    : tl_format("block %lld", (long long)block);
-  if (!title) return TL_ENOMEM;
-  one.title = title;
-  TlStatus status = tl_study_write(&tl_setup_schema, &one, study);
-  tl_free(title);
+  TlSetup said = one; /* what it holds is that of `one` */
+  said.ensemble.ranges = (TlStudyList){0};
+  said.output = NULL;
+  said.catalog = run->catalog_path;
+  said.title = one.title && one.title[0] ? tl_format("%s, block %lld", one.title, (long long)block)
+                                         : tl_format("block %lld", (long long)block);
+  if (status == TL_OK) status = said.title ? TL_OK : TL_ENOMEM;
+  if (status == TL_OK) status = tl_study_write(&tl_setup_schema, &said, study);
+  tl_free(said.title);
+  tl_setup_free(&one);
   return status;
 }

@@ -33,8 +33,12 @@ TlStatus tl_ensemble_inputs(TlEnsemble *e) {
   return status;
 }
 
+static int64_t first_of(const TlEnsemble *e, int64_t part) {
+  return part * tl_ensemble_part_blocks(e->count);
+}
+
 static int64_t end_of(const TlEnsemble *e, int64_t part) {
-  int64_t end = (part + 1) * TL_PART_BLOCKS;
+  int64_t end = first_of(e, part + 1);
   return end < e->count ? end : e->count;
 }
 
@@ -54,7 +58,7 @@ static int64_t cells_of(const TlEnsemble *e, int64_t first, int64_t end) {
 }
 
 static TlStatus save(const TlEnsemble *e, int64_t part, TlCheckpointWriter *w) {
-  int64_t first = part * TL_PART_BLOCKS, end = end_of(e, part), moments = 0;
+  int64_t first = first_of(e, part), end = end_of(e, part), moments = 0;
   TL_TRY(tl_checkpoint_section(w, "inputs", inputs_layout, HEX, 1));
   TL_TRY(tl_checkpoint_rows(w, e->inputs, 1));
   TL_TRY(tl_checkpoint_section(w, "blocks", records_layout, sizeof *e->record, end - first));
@@ -86,7 +90,7 @@ TlStatus tl_ensemble_save_part(const TlEnsemble *e, int64_t part) {
 }
 
 void tl_ensemble_free_cells(const TlEnsemble *e, int64_t part) {
-  for (int64_t i = part * TL_PART_BLOCKS; i < end_of(e, part); i++) TL_FREE(e->cell[i]);
+  for (int64_t i = first_of(e, part); i < end_of(e, part); i++) TL_FREE(e->cell[i]);
 }
 
 /* ---- loading ---- */
@@ -116,7 +120,7 @@ static TlStatus load_poses(TlEnsemble *e, TlCheckpoint *c, int64_t first, int64_
 }
 
 static TlStatus load(TlEnsemble *e, int64_t part, TlCheckpoint *c) {
-  int64_t first = part * TL_PART_BLOCKS, end = end_of(e, part), inputs, blocks, poses;
+  int64_t first = first_of(e, part), end = end_of(e, part), inputs, blocks, poses;
   char saved[HEX];
   TL_TRY(tl_checkpoint_find(c, "inputs", inputs_layout, HEX, &inputs));
   TL_TRY(tl_checkpoint_find(c, "blocks", records_layout, sizeof *e->record, &blocks));
@@ -152,7 +156,7 @@ static TlStatus read_cells(TlEnsemble *e, TlCheckpoint *c, int64_t first, int64_
 }
 
 TlStatus tl_ensemble_load_cells(TlEnsemble *e, int64_t part) {
-  int64_t first = part * TL_PART_BLOCKS;
+  int64_t first = first_of(e, part);
   TlCheckpoint *c = NULL;
   if (!e->run.cells.wanted || e->cell[first]) return TL_OK;
   char *folder = folder_of(e);
@@ -171,7 +175,7 @@ TlStatus tl_ensemble_load_parts(TlEnsemble *e, unsigned char *done) {
     status = tl_checkpoint_list(folder, &parts, &count);
   for (int64_t k = 0; status == TL_OK && k < count; k++) {
     TlCheckpoint *c = NULL;
-    if (parts[k] >= tl_ensemble_parts(e->count)) continue;
+    if (parts[k] >= tl_ensemble_parts(e->count) || done[parts[k]]) continue;
     status = tl_checkpoint_open(&c, folder, parts[k], true);
     if (status == TL_OK) status = load(e, parts[k], c);
     tl_checkpoint_close(c);

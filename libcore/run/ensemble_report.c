@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "num/relation.h"
 #include "shape/rock.h"
 
 #include <math.h>
@@ -101,6 +102,68 @@ static Sums sums_of(const TlEnsemble *e) {
   return s;
 }
 
+/* ---- what runout and energy depend on ---- */
+
+/* What was drawn: of a range of the study, or (range -1) the volume. */
+static double drawn(const TlEnsemble *e, int64_t range, int64_t block) {
+  return range < 0 ? e->record[block].volume_m3
+                   : tl_ensemble_value(&e->run.model->setup, range, block);
+}
+
+enum { DRAWN, RUNOUT, ENERGY, FIGURES };
+
+static TlStatus report_line(TlReport *r, const char *key, const char *what, double value,
+                            const char *unit) {
+  char name[192];
+  snprintf(name, sizeof name, "%s_%s", key, what);
+  for (char *c = name; *c; c++)
+    if (*c == '.') *c = '_';
+  return real(r, name, value, unit);
+}
+
+/* value: room for a number of each block. */
+static TlStatus report_dependence(const TlEnsemble *e, int64_t range, const char *key,
+                                  double *const value[FIGURES], TlReport *r) {
+  int64_t n = 0;
+  double low = INFINITY, high = -INFINITY;
+  TlRelation runout, energy;
+  for (int64_t i = 0; i < e->count; i++) {
+    double x = drawn(e, range, i);
+    low = fmin(low, x);
+    high = fmax(high, x);
+    if (e->record[i].fate == TL_FATE_NOT_STARTED) continue;
+    value[DRAWN][n] = x;
+    value[RUNOUT][n] = tl_block_runout(&e->record[i]);
+    value[ENERGY][n++] = e->record[i].energy_J;
+  }
+  TL_TRY(tl_relation(value[DRAWN], value[RUNOUT], n, &runout));
+  TL_TRY(tl_relation(value[DRAWN], value[ENERGY], n, &energy));
+  TL_TRY(report_line(r, key, "least", low, ""));
+  TL_TRY(report_line(r, key, "most", high, ""));
+  TL_TRY(report_line(r, key, "rank_correlation_with_runout", runout.correlation, ""));
+  TL_TRY(report_line(r, key, "rank_correlation_with_energy", energy.correlation, ""));
+  TL_TRY(report_line(r, key, "lowest_quarter_runout_median", runout.lowest, "m"));
+  return report_line(r, key, "highest_quarter_runout_median", runout.highest, "m");
+}
+
+static TlStatus report_ranges(const TlEnsemble *e, TlReport *r) {
+  const TlEnsembleSetup *s = &e->run.model->setup.ensemble;
+  const TlRangeSetup *range = s->ranges.items;
+  bool volume = s->most_volume_m3 > s->least_volume_m3;
+  double *all;
+  size_t n = (size_t)e->count;
+  if (!volume && s->ranges.count == 0) return TL_OK;
+  TL_TRY(TL_NEW(all, FIGURES * n));
+  double *const value[FIGURES] = {all, all + n, all + 2 * n};
+  TlStatus status = TL_OK;
+  for (int64_t k = volume ? -1 : 0; status == TL_OK && k < s->ranges.count; k++)
+    status = report_dependence(e, k, k < 0 ? "volume_m3" : range[k].key, value, r);
+  tl_free(all);
+  TL_TRY(status);
+  return real(r, "rank_correlation_by_chance",
+              tl_relation_by_chance(e->count - sums_of(e).fate[TL_FATE_NOT_STARTED]), "");
+}
+
 TlStatus tl_ensemble_report(const TlEnsemble *e, TlReport *r) {
   static const char *const name[TL_FATES] = {"blocks_stopped", "blocks_moving", "blocks_left",
                                              "blocks_not_started"};
@@ -117,13 +180,15 @@ TlStatus tl_ensemble_report(const TlEnsemble *e, TlReport *r) {
   TlStatus status = report_runouts(sorted, n, r);
   tl_free(sorted);
   TL_TRY(status);
+  TL_TRY(report_ranges(e, r));
   TL_TRY(tl_report_real(r, "largest_speed", s.speed, "m/s"));
   TL_TRY(tl_report_real(r, "largest_energy", s.energy / 1000, "kJ"));
   TL_TRY(tl_report_real(r, "largest_jump_height", s.jump, "m"));
   TL_TRY(tl_report_real(r, "largest_travel_per_step_of_radius", s.travel, ""));
   TL_TRY(tl_report_int(r, "frames", e->run.state->totals.frames, ""));
   TL_TRY(tl_report_int(r, "steps", s.steps, ""));
-  TL_TRY(tl_report_int(r, "threads", e->threads, ""));
+  TL_TRY(tl_report_int(r, "ranks", tl_comm_size(e->comm), ""));
+  TL_TRY(tl_report_int(r, "threads_per_rank", e->threads, ""));
   return tl_report_real(r, "wall", e->wall_s, "s");
 }
 

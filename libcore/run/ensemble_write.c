@@ -153,9 +153,9 @@ static TlStatus write_frames(TlEnsemble *e) {
 /* ---- cells.csv ---- */
 
 static TlStatus write_cells(TlEnsemble *e, int64_t part) {
-  int64_t first = part * TL_PART_BLOCKS;
+  int64_t blocks = tl_ensemble_part_blocks(e->count), first = part * blocks;
   TL_TRY(tl_ensemble_load_cells(e, part));
-  for (int64_t i = first; i < e->count && i < first + TL_PART_BLOCKS; i++)
+  for (int64_t i = first; i < e->count && i < first + blocks; i++)
     for (int64_t k = 0; e->cell[i] && k < e->record[i].cells; k++) {
       TlCellLine line = {e->run.model->terrain.origin, &e->run.cells.grid, e->cell[i][k]};
       TL_TRY(tl_output_line(&e->run.output, TL_TABLE_CELLS, &tl_cell_columns, &line));
@@ -240,20 +240,38 @@ const TlColumns tl_block_columns = {"a block of an ensemble", 1, columns,
                                     sizeof columns / sizeof *columns};
 
 static bool put_row(const TlBlockRow *row, FILE *to) {
+  const TlSetup *setup = &row->ensemble->run.model->setup;
   char text[40];
   bool whole = true;
   for (int c = 0; whole && c < tl_block_columns.count; c++) {
     const TlColumn *column = &tl_block_columns.column[c];
     if (!column->text) tl_csv_real(text, column->get(row));
-    whole = column->text ? tl_csv_put_text(to, column->text(row)) : fputs(text, to) != EOF;
-    whole = whole && fputc(c == tl_block_columns.count - 1 ? '\n' : ',', to) != EOF;
+    whole = c == 0 || fputc(',', to) != EOF;
+    whole =
+        whole && (column->text ? tl_csv_put_text(to, column->text(row)) : fputs(text, to) != EOF);
   }
-  return whole;
+  for (int64_t r = 0; whole && r < setup->ensemble.ranges.count; r++) {
+    tl_csv_real(text, tl_ensemble_value(setup, r, row->record->id));
+    whole = fputc(',', to) != EOF && fputs(text, to) != EOF;
+  }
+  return whole && fputc('\n', to) != EOF;
+}
+
+/* The columns of every ensemble, then one for each of its ranges, by the range's key. */
+static char *header_of(const TlEnsemble *e) {
+  const TlStudyList *ranges = &e->run.model->setup.ensemble.ranges;
+  char *header = tl_columns_header(&tl_block_columns);
+  for (int64_t r = 0; header && r < ranges->count; r++) {
+    char *longer = tl_format("%s,%s", header, ((const TlRangeSetup *)ranges->items)[r].key);
+    tl_free(header);
+    header = longer;
+  }
+  return header;
 }
 
 static TlStatus write_table(const TlEnsemble *e) {
   TlCsv csv;
-  char *path = table_path(e), *header = tl_columns_header(&tl_block_columns);
+  char *path = table_path(e), *header = header_of(e);
   TlStatus status = path && header ? TL_OK : TL_ENOMEM;
   if (status == TL_OK) status = tl_csv_begin(&csv, path, e->run.options.overwrite, header);
   if (status == TL_OK) {

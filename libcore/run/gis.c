@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "conf/keys.h"
 #include "io/vector.h"
+#include "run/densities.h"
 #include "run/materials.h"
 #include "run/places.h"
 
@@ -98,97 +99,6 @@ static TlStatus say_fields(const char *source, const char *what, const TlVector 
   tl_free(used.text);
   tl_free(other.text);
   return status;
-}
-
-/* ---- materials of a density ---- */
-
-/* A copy of row i behind the last. */
-static TlStatus repeat_row(const TlStudySection *section, TlStudyList *rows, int64_t i) {
-  size_t size = section->size;
-  unsigned char *all;
-  TL_TRY(TL_NEW(all, (size_t)(rows->count + 1) * size));
-  if (rows->count > 0) memcpy(all, rows->items, (size_t)rows->count * size);
-  TlStatus status =
-      tl_study_values_copy(section, all + (size_t)i * size, all + (size_t)rows->count * size);
-  if (status != TL_OK) {
-    tl_free(all);
-    return status;
-  }
-  tl_free(rows->items);
-  rows->items = all;
-  rows->count++;
-  return TL_OK;
-}
-
-static TlStatus call_it(char **name, const char *to) {
-  char *text = tl_strdup(to);
-  if (!text) return TL_ENOMEM;
-  tl_free(*name);
-  *name = text;
-  return TL_OK;
-}
-
-/* Pairs of the one are pairs of the other, too: with third ones, with itself, and of the two. */
-static TlStatus repeat_pairs(TlSetup *s, const char *of, const char *other) {
-  TlStudyList *pairs = &s->pairs;
-  for (int64_t i = 0, end = pairs->count; i < end; i++) {
-    const TlPairSetup *p = (const TlPairSetup *)pairs->items + i;
-    bool first = strcmp(p->between.items[0], of) == 0,
-         second = strcmp(p->between.items[1], of) == 0;
-    for (int which = 1; which < 4; which++) { /* bit 0: the first is replaced; bit 1: the second */
-      if ((which & 1 && !first) || (which & 2 && !second) || (first && second && which == 2))
-        continue;
-      TL_TRY(repeat_row(&tl_pair_row, pairs, i));
-      TlPairSetup *copy = (TlPairSetup *)pairs->items + pairs->count - 1;
-      if (which & 1) TL_TRY(call_it(&copy->between.items[0], other));
-      if (which & 2) TL_TRY(call_it(&copy->between.items[1], other));
-    }
-  }
-  return TL_OK;
-}
-
-/* The body's material, with this density. */
-static TlStatus set_density(const Gis *g, TlBodySetup *body, double density) {
-  TlSetup *s = g->setup;
-  const TlShapeSetup *shape = s->shapes.items;
-  int64_t of_shape = body->shape ? tl_shapes_index(&s->shapes, body->shape) : -1;
-  const char *own = body->material                              ? body->material
-                    : of_shape >= 0 && shape[of_shape].material ? shape[of_shape].material
-                    : s->grains.material                        ? s->grains.material
-                                                                : TL_GRAIN_MATERIAL;
-  char name[TL_MATERIAL_NAME];
-  if (body->parts.count > 0)
-    return tl_fail(TL_EINPUT, "density_kg_m3: the body has parts, whose materials say it");
-  int length = snprintf(name, sizeof name, "%s, %.6g kg/m3", own, density);
-  if (length >= (int)sizeof name)
-    return tl_fail(TL_EINPUT,
-                   "density_kg_m3: the name of the material '%s' is too long for one of "
-                   "another density",
-                   own);
-  TlMaterialSetup *listed = s->materials.items;
-  int64_t base = -1, known = -1;
-  for (int64_t i = 0; i < s->materials.count; i++) {
-    if (strcmp(listed[i].name, own) == 0) base = i;
-    if (strcmp(listed[i].name, name) == 0) known = i;
-  }
-  if (known < 0) {
-    if (base >= 0) {
-      TL_TRY(repeat_row(&tl_material_row, &s->materials, base));
-    } else { /* all by default */
-      TL_TRY(TL_NEW(listed, (size_t)(s->materials.count + 1)));
-      if (s->materials.count > 0)
-        memcpy(listed, s->materials.items, (size_t)s->materials.count * sizeof *listed);
-      listed[s->materials.count] = (TlMaterialSetup){.poisson = -1};
-      tl_free(s->materials.items);
-      s->materials.items = listed;
-      s->materials.count++;
-    }
-    listed = (TlMaterialSetup *)s->materials.items + s->materials.count - 1;
-    listed->density_kg_m3 = density;
-    TL_TRY(call_it(&listed->name, name));
-    TL_TRY(repeat_pairs(s, own, name));
-  }
-  return call_it(&body->material, name);
 }
 
 /* ---- release areas ---- */
@@ -317,7 +227,8 @@ static TlStatus make_body(const Gis *g, const TlVector *v, int64_t point, const 
         (long long)v->id[feature], height, ground + origin[2] - height, ground + origin[2]);
   TL_TRY(take_density(v, feature, &density));
   if (density > 0)
-    TL_TRY(tl_context(set_density(g, body, density), "feature %lld", (long long)v->id[feature]));
+    TL_TRY(tl_context(tl_body_set_density(g->setup, body, density), "feature %lld",
+                      (long long)v->id[feature]));
   return TL_OK;
 }
 

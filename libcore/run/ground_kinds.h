@@ -28,7 +28,8 @@ typedef enum TlGroundKind {
 #define TL_GROUND_CHOICES "none|extra-soft|soft|medium-soft|medium|medium-hard|hard|extra-hard"
 
 const char *tl_ground_name(TlGroundKind kind);
-/* Of a block on this ground; with TL_GROUND_NONE the law stays as it is. */
-void tl_ground_law(TlGroundKind kind, TlPairLaw *law);
+/* Of a block on this ground; with TL_GROUND_NONE the law stays as it is. shift: so many kinds towards
+ * extra hard (below 0: extra soft), straight between two kinds, no farther than the last. */
+void tl_ground_law(TlGroundKind kind, double shift, TlPairLaw *law);
 
 #endif

@@ -262,11 +262,11 @@ static Entry entry_of(const TlSetup *s, const Base *base, int32_t number) {
   } else if (e.kind == WALL) {
     take_old(&((const TlWallSetup *)s->walls.items)[item].own, &e.law);
   } else if (e.kind == GROUND) {
-    tl_ground_law((TlGroundKind)s->terrain.ground, &e.law);
+    tl_ground_law((TlGroundKind)s->terrain.ground, s->terrain.ground_shift, &e.law);
   } else if (e.kind == CLASS) {
     const TlClassSetup *ground = (const TlClassSetup *)s->terrain.classes.items + item;
     take_old(&ground->own, &e.law);
-    tl_ground_law((TlGroundKind)ground->ground, &e.law);
+    tl_ground_law((TlGroundKind)ground->ground, s->terrain.ground_shift, &e.law);
   }
   return e;
 }

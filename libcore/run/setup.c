@@ -71,6 +71,10 @@ static const TlParam terrain_params[] = {
         TlTerrainSetup, ground, "none", TL_GROUND_CHOICES,
         "what rockfall engineers call the ground: friction that rises with the distance slid, drag "
         "while a block touches, no restitution (docs/theory/ground.md); none: contact.boundary_*"),
+    REAL(
+        TlTerrainSetup, ground_shift, "", "0", -6, 6,
+        "moves all kinds of ground so far from extra-soft to extra-hard: 1 makes soft medium-soft, "
+        "-0.5 lies halfway to the next softer kind; no farther than the two ends"),
     CHOICE(TlTerrainSetup, contact, "raster", "raster|band",
            "distance of a grain to the ground: to the raster's own bilinear surface, sought "
            "between the "
@@ -200,7 +204,7 @@ static const TlStudySection root_sections[] = {
     {"ensemble", offsetof(TlSetup, ensemble), sizeof(TlEnsembleSetup), false,
      "Single blocks released one by one, each alone on the terrain until it rests or has left: for "
      "talus-ensemble",
-     tl_ensemble_params, TL_ENSEMBLE_PARAMS, NULL, 0},
+     tl_ensemble_params, TL_ENSEMBLE_PARAMS, tl_ensemble_sections, TL_ENSEMBLE_SECTIONS},
     {"terrain", offsetof(TlSetup, terrain), sizeof(TlTerrainSetup), false, "The ground",
      terrain_params, COUNT(terrain_params), terrain_sections, COUNT(terrain_sections)},
     {"planes", offsetof(TlSetup, planes), sizeof(TlPlaneSetup), true, "Rigid planes", plane_params,
@@ -312,6 +316,13 @@ static TlStatus check_surroundings(const TlSetup *s, const TlStudy *study) {
   return TL_OK;
 }
 
+bool tl_setup_has_ground(const TlSetup *s) {
+  const TlClassSetup *c = s->terrain.classes.items;
+  bool has = s->terrain.ground != TL_GROUND_NONE;
+  for (int64_t i = 0; i < s->terrain.classes.count; i++) has = has || c[i].ground != TL_GROUND_NONE;
+  return has;
+}
+
 static TlStatus check_terrain(const TlSetup *s, const TlStudy *study) {
   const TlClassSetup *c = s->terrain.classes.items;
   char path[64];
@@ -321,6 +332,10 @@ static TlStatus check_terrain(const TlSetup *s, const TlStudy *study) {
   if (s->terrain.ground && s->terrain.material)
     return tl_study_fail(study, TL_EINPUT, "terrain.ground",
                          "ground and material exclude each other; keep one of them");
+  if (s->terrain.ground_shift != 0 && !tl_setup_has_ground(s))
+    return tl_study_fail(study, TL_EINPUT, "terrain.ground_shift",
+                         "moves kinds of ground, and this study names none (terrain.ground, or "
+                         "ground of a class)");
   for (int64_t i = 0; i < s->terrain.classes.count; i++) {
     snprintf(path, sizeof path, "terrain.classes.%lld.ground", (long long)i);
     if (c[i].ground && (c[i].material || c[i].own.friction >= 0 || c[i].own.restitution >= 0))

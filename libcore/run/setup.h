@@ -70,7 +70,8 @@ typedef enum TlTerrainContact {
 
 typedef struct TlTerrainSetup {
   char *name, *material;
-  int ground;  /* TlGroundKind, where no class says another */
+  int ground; /* TlGroundKind, where no class says another */
+  double ground_shift;
   int contact; /* TlTerrainContact */
   double roughness_m, roughness_spacing_m;
   TlForest forest;
@@ -133,6 +134,9 @@ void tl_setup_free(TlSetup *setup);
  * has only the bodies it places. */
 bool tl_setup_draws(const TlSetup *setup);
 bool tl_setup_draws_catalog(const TlSetup *setup);
+
+/* Does the terrain, or a class of it, name a kind of ground? */
+bool tl_setup_has_ground(const TlSetup *setup);
 
 /* Number of steps, and of steps between frames and history lines (at least 1). */
 int64_t tl_setup_steps(const TlSetup *setup);

@@ -4,7 +4,9 @@
 #include "conf/keys.h"
 #include "run/setup.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 const TlParam tl_ensemble_params[] = {
     INT(TlEnsembleSetup, count, "0", 0, 1e7,
@@ -30,6 +32,22 @@ const TlParam tl_ensemble_params[] = {
          "each component of the velocity at the start (release.velocity_m_s, or that of the body) "
          "is drawn evenly from this much below to this much above"),
 };
+static const TlParam range_params[] = {
+    TEXT(TlRangeSetup, key, NULL,
+         "what varies: " TL_RANGE_DENSITY " of the block; terrain.ground_shift; or a value of "
+         "contacts without stiffness, as contact.boundary_friction or pairs.0.friction"),
+    REAL(TlRangeSetup, low, "", NULL, 0, 0, "drawn from here, in the unit of the key"),
+    REAL(TlRangeSetup, high, "", NULL, 0, 0, "to here"),
+    CHOICE(TlRangeSetup, law, "even", "even|log",
+           "even: each value is as likely; log: each logarithm of a value is"),
+};
+const TlStudySection tl_ensemble_sections[] = {{"ranges", offsetof(TlEnsembleSetup, ranges),
+                                                sizeof(TlRangeSetup), true,
+                                                "Numbers that are drawn anew for each block; "
+                                                "blocks.csv has a column for each, and the summary "
+                                                "says how runout and energy depend on it",
+                                                range_params, COUNT(range_params), NULL, 0}};
+_Static_assert(COUNT(tl_ensemble_sections) == TL_ENSEMBLE_SECTIONS, "setup_ensemble.h counts them");
 _Static_assert(COUNT(tl_ensemble_params) == TL_ENSEMBLE_PARAMS, "setup_ensemble.h counts them");
 
 static TlStatus check_bodies(const TlSetup *s, const TlStudy *study) {
@@ -61,6 +79,85 @@ static TlStatus check_sizes(const TlEnsembleSetup *e, const TlStudy *study) {
                          "a range of volumes has two ends; equal ones give all blocks one volume");
   if (e->most_volume_m3 < e->least_volume_m3)
     return tl_study_fail(study, TL_EINPUT, "ensemble.most_volume_m3", "is below least_volume_m3");
+  return TL_OK;
+}
+
+/* ---- ranges ---- */
+
+/* A value of contacts that pair laws have, apart from stiffness? */
+static bool is_contact_field(const char *key) {
+  static const char *const fields[] = {
+#define F(field, ...) #field,
+      TL_CONTACT_FIELDS(F)
+#undef F
+  };
+  for (size_t i = 0; i < COUNT(fields); i++)
+    if (strcmp(key, fields[i]) == 0) return true;
+  return false;
+}
+
+static bool may_vary(const char *key) {
+  static const char boundary[] = "boundary_";
+  const char *last = strrchr(key, '.');
+  if (strcmp(key, TL_RANGE_DENSITY) == 0 || strcmp(key, "terrain.ground_shift") == 0) return true;
+  if (!last) return false;
+  last++;
+  if (strncmp(key, "pairs.", 6) == 0) return is_contact_field(last);
+  if (strncmp(key, "contact.", 8) != 0) return false;
+  if (strncmp(last, boundary, sizeof boundary - 1) == 0)
+    return is_contact_field(last + sizeof boundary - 1);
+  return strcmp(last, "friction") == 0 || strcmp(last, "restitution") == 0 ||
+         strcmp(last, "tangential_restitution") == 0; /* grains on grains have no more */
+}
+
+/* The row of the key, for its limits; NULL: there is no such number. */
+static const TlParam *row_of(TlSetup *s, const char *key) {
+  const TlParam *param = NULL;
+  if (strcmp(key, TL_RANGE_DENSITY) == 0) key = "grains.density_kg_m3";
+  return tl_study_value(&tl_setup_schema, s, key, &param) ? param : NULL;
+}
+
+static TlStatus check_range(TlSetup *s, int64_t i, const TlStudy *study) {
+  const TlRangeSetup *all = s->ensemble.ranges.items, *r = &all[i];
+  char at[3][64];
+  static const char *const ends[] = {"key", "low", "high"};
+  for (int k = 0; k < 3; k++)
+    snprintf(at[k], sizeof at[k], "ensemble.ranges.%lld.%s", (long long)i, ends[k]);
+  if (!r->key)
+    return tl_study_fail(study, TL_EINPUT, at[0], "is missing: the key of the number that varies");
+  const TlParam *param = may_vary(r->key) ? row_of(s, r->key) : NULL;
+  if (!param)
+    return tl_study_fail(study, TL_EINPUT, at[0],
+                         "'%s' cannot vary from block to block in this study; " TL_RANGE_DENSITY
+                         ", terrain.ground_shift, values of section contact "
+                         "(contact.boundary_friction) and of listed pairs (pairs.0.friction) can, "
+                         "but for stiffness",
+                         r->key);
+  for (int64_t k = 0; k < i; k++)
+    if (strcmp(all[k].key, r->key) == 0)
+      return tl_study_fail(study, TL_EINPUT, at[0], "'%s' comes twice", r->key);
+  for (int k = 1; k < 3; k++) {
+    bool shift = strcmp(r->key, "terrain.ground_shift") == 0;
+    double value = k == 1 ? r->low : r->high, least = shift ? param->min : fmax(param->min, 0);
+    if (value < least || value > param->max)
+      return tl_study_fail(study, TL_EINPUT, at[k], "%g is out of the range of %s, %g to %g", value,
+                           r->key, least, param->max);
+  }
+  if (r->high < r->low) return tl_study_fail(study, TL_EINPUT, at[2], "is below low");
+  if (r->law == TL_VOLUME_LOG && !(r->low > 0))
+    return tl_study_fail(study, TL_EINPUT, at[1], "must be above 0 where law is log");
+  if (strcmp(r->key, "terrain.ground_shift") == 0 && !tl_setup_has_ground(s))
+    return tl_study_fail(study, TL_EINPUT, at[0],
+                         "moves kinds of ground, and this study names none (terrain.ground, or "
+                         "ground of a class)");
+  return TL_OK;
+}
+
+static TlStatus check_ranges(TlSetup *s, const TlStudy *study) {
+  if (s->ensemble.ranges.count > TL_MOST_RANGES)
+    return tl_study_fail(study, TL_EINPUT, "ensemble.ranges", "has %lld entries; %d are the most",
+                         (long long)s->ensemble.ranges.count, (int)TL_MOST_RANGES);
+  for (int64_t i = 0; i < s->ensemble.ranges.count; i++) TL_TRY(check_range(s, i, study));
   return TL_OK;
 }
 
@@ -96,6 +193,7 @@ TlStatus tl_ensemble_settle(TlSetup *s, const TlStudy *study) {
   TL_TRY(check_others(s, study));
   TL_TRY(check_bodies(s, study));
   TL_TRY(check_sizes(&s->ensemble, study));
+  TL_TRY(check_ranges(s, study));
   TL_TRY(tl_shapes_check_names(&s->shapes, &s->ensemble.shapes, "ensemble.shapes", study));
   bool area = s->ensemble.from == TL_FROM_AREA;
   if (area && s->shapes.count == 0)

@@ -12,6 +12,14 @@ typedef enum TlReleaseFrom {
 typedef enum TlBlockTurn { TL_TURN_RANDOM = 0, TL_TURN_AS_GIVEN } TlBlockTurn;
 typedef enum TlVolumeLaw { TL_VOLUME_EVEN = 0, TL_VOLUME_LOG } TlVolumeLaw;
 
+/* A number that is drawn anew for each block. */
+typedef struct TlRangeSetup {
+  char *key; /* TL_RANGE_DENSITY, or the path of a number of the study */
+  double low, high;
+  int law; /* TlVolumeLaw */
+} TlRangeSetup;
+#define TL_RANGE_DENSITY "density_kg_m3"
+
 typedef struct TlEnsembleSetup {
   int64_t count; /* 0: the study has no ensemble */
   int from;      /* TlReleaseFrom */
@@ -20,10 +28,12 @@ typedef struct TlEnsembleSetup {
   int volume_law;                         /* TlVolumeLaw */
   int orientation;                        /* TlBlockTurn */
   double velocity_spread_m_s[3];
+  TlStudyList ranges; /* of TlRangeSetup */
 } TlEnsembleSetup;
 
-enum { TL_ENSEMBLE_PARAMS = 8 };
+enum { TL_ENSEMBLE_PARAMS = 8, TL_ENSEMBLE_SECTIONS = 1, TL_MOST_RANGES = 32 };
 extern const TlParam tl_ensemble_params[];
+extern const TlStudySection tl_ensemble_sections[];
 
 struct TlSetup;
 /* Before the other checks: what an ensemble cannot do is refused at its key, and what it implies for

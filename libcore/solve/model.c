@@ -126,6 +126,27 @@ void tl_model_free(TlModel *m) {
   tl_free(m);
 }
 
+TlStatus tl_model_variant(TlModel **variant, const TlModel *of) {
+  TlModel *m;
+  TL_TRY(TL_NEW(m, 1));
+  *m = *of;
+  m->materials = (TlMaterials){0};
+  TlStatus status = tl_materials_copy(&m->materials, &of->materials);
+  if (status != TL_OK) tl_model_variant_free(m);
+  if (status == TL_OK) *variant = m;
+  return status;
+}
+
+TlStatus tl_model_variant_materials(TlModel *variant, const TlSolverConfig *config) {
+  tl_materials_free(&variant->materials);
+  return own_materials(variant, config);
+}
+
+void tl_model_variant_free(TlModel *variant) {
+  if (variant) tl_materials_free(&variant->materials);
+  tl_free(variant);
+}
+
 TlStatus tl_model_add_closed(TlModel *model, int64_t avatar_id, const TlClosedKind *kind,
                              const double *size) {
   return tl_shapes_add_closed(model->shapes, avatar_id, kind, size);

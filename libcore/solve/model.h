@@ -102,6 +102,15 @@ TlStatus tl_model_new(TlModel **model, const TlSolverConfig *config, TlAvatarSou
                       const TlBoundary *boundaries, int boundary_count);
 void tl_model_free(TlModel *model); /* NULL: nothing */
 
+/* A model that differs from another in its materials alone, and borrows shapes, boundaries and nets
+ * from it; the other one must outlive it and know all shapes already. Release with
+ * tl_model_variant_free. */
+TlStatus tl_model_variant(TlModel **variant, const TlModel *of);
+/* The materials of config in place of those the variant has, checked as tl_model_new does; between
+ * two states. */
+TlStatus tl_model_variant_materials(TlModel *variant, const TlSolverConfig *config);
+void tl_model_variant_free(TlModel *variant); /* NULL: nothing */
+
 /* The parts that follow belong to setting up: before anything steps with the model. */
 
 /* A closed form (closed.h: sphere, box, cylinder) with kind->size_count sizes as the shape of this

@@ -6,7 +6,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/csv_table.h"
+#include "post/net_bonds.h"
 #include "post/render.h"
+#include "post/render_colour.h"
 #include "post/render_plots.h"
 #include "post/render_trajectories.h"
 #include "post/render_values.h"
@@ -167,6 +169,7 @@ typedef struct Job {
   TlRenderPath path;
   TlDepartures departures;
   TlTrajectories trajectories;
+  TlSheet sheet; /* nets, where they are drawn */
   TlRenderOptions options;
   TlCamera camera;
 } Job;
@@ -207,18 +210,34 @@ static bool takes_values(const Job *job) {
   return job->options.colour == TL_COLOUR_ROTATION || job->options.colour == TL_COLOUR_STRAIN;
 }
 
+/* What is drawn beside the grains of this frame, fresh memory. */
+static TlStatus tubes_of(const Job *job, const TlFrame *frame, TlTraceTube **tube, int64_t *count) {
+  const double SHARE = 0.35; /* bonds are thinner than the knots of the net */
+  size_t capacity = 0;
+  for (int64_t k = 0; job->trajectories.until && k < job->count; k++)
+    if (job->frames[k] == frame->index) *count = job->trajectories.until[k];
+  TL_TRY(TL_RESERVE(*tube, capacity, (size_t)*count));
+  if (*count > 0) memcpy(*tube, job->trajectories.tube, (size_t)*count * sizeof **tube);
+  return tl_sheet_tubes(&job->sheet, &job->scene, frame, SHARE, tl_colour_of_net(), tube, &capacity,
+                        count);
+}
+
 static TlStatus render_one(Job *job, int64_t index, const char *path) {
   TlFrame frame = {0};
+  TlTraceTube *tube = NULL;
   TlChainDrawing chains = {0};
   double *value = NULL;
   TlStatus status = job->values->chains ? chains_of(job, index, &frame, &chains)
                                         : tl_results_read_frame(job->run, index, &frame);
   if (status == TL_OK && takes_values(job)) status = values_of(job, &frame, &value);
   job->options.value = value;
-  for (int64_t k = 0; job->trajectories.until && k < job->count; k++)
-    if (job->frames[k] == index) job->options.trajectories = job->trajectories.until[k];
+  job->options.tubes = 0;
+  if (status == TL_OK) status = tubes_of(job, &frame, &tube, &job->options.tubes);
+  job->options.tube = tube;
   job->options.chains = job->values->chains ? &chains : NULL;
   if (status == TL_OK) status = picture(job, &frame, path);
+  job->options.tube = NULL;
+  tl_free(tube);
   tl_chain_drawing_free(&chains);
   tl_free(value);
   tl_frame_free(&frame);
@@ -335,8 +354,16 @@ static TlStatus choose_trajectories(Job *job) {
   TL_TRY(tl_trajectories_read(job->run, job->frames, job->count, LINE_PIXELS * pixel_m,
                               same ? job->options.low : speeds.low,
                               same ? job->options.high : speeds.high, &job->trajectories));
-  job->options.trajectory = job->trajectories.tube;
   return TL_OK;
+}
+
+static TlStatus find_nets(Job *job) {
+  TlFrame first;
+  if (job->values->bare || job->values->chains) return TL_OK; /* nets are not drawn */
+  TL_TRY(tl_results_read_frame(job->run, job->frames[0], &first));
+  TlStatus status = tl_sheet_open(&first, &job->sheet);
+  tl_frame_free(&first);
+  return status;
 }
 
 static TlStatus choose_all(Job *job) {
@@ -389,6 +416,7 @@ static TlStatus render(Job *job) {
                         .enlarge = v->enlarge,
                         .bare = v->bare};
   if (job->options.blocks) TL_TRY(count_not_started(job));
+  TL_TRY(find_nets(job));
   TL_TRY(choose_all(job));
   if (strcmp(v->frame, "all") == 0) {
     TL_TRY(render_all(job));
@@ -412,5 +440,6 @@ TlStatus tl_stage_render(const TlStageCall *call, const TlRenderStage *v) {
   tl_free(job.frames);
   tl_render_path_free(&job.path);
   tl_trajectories_free(&job.trajectories);
+  tl_sheet_free(&job.sheet);
   return status;
 }

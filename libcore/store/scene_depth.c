@@ -1,5 +1,6 @@
 #include "store/scene_depth.h"
 
+#include "base/mem.h"
 #include "shape/terrain_depth.h"
 
 #include <math.h>
@@ -23,4 +24,37 @@ TlGrainDepth tl_scene_grain_depth(const TlScene *scene, const TlPlacement *place
       depth.depth_m = fmax(depth.depth_m, -tl_part_phi(&scene->parts[i], &place[i], p));
   }
   return depth;
+}
+
+void tl_depths_add(TlDepths *d, int64_t grain, double radius_m, TlGrainDepth depth) {
+  double share = depth.depth_m / radius_m;
+  d->unjudged += !depth.judged;
+  d->deep += share > tl_deep_share;
+  d->depth_m = fmax(d->depth_m, depth.depth_m);
+  if (share <= d->share) return;
+  d->share = share;
+  d->deepest = grain;
+}
+
+TlStatus tl_scene_depths(const TlScene *scene, const TlFrame *frame, TlDepths *d) {
+  TlPlacement *place;
+  TlStatus status = TL_OK;
+  *d = (TlDepths){0};
+  if (!scene->has_terrain && scene->plane_count + scene->part_count == 0) return TL_OK;
+  TL_TRY(TL_NEW(place, (size_t)scene->part_count));
+  for (int64_t i = 0; i < scene->part_count; i++)
+    place[i] = tl_scene_place(scene, &scene->parts[i], frame);
+  for (int64_t i = 0; status == TL_OK && i < frame->count; i++) {
+    const TlBodyRow *row = &frame->rows[i];
+    if (row->flags & (TL_ROW_FROZEN | TL_ROW_NO_GRAIN)) continue;
+    const TlAvatar *a = tl_scene_avatar(scene, row->avatar_id);
+    if (!a)
+      status = tl_fail(TL_EINPUT, "body %lld uses avatar %lld, which is not in run.h5",
+                       (long long)row->id, (long long)row->avatar_id);
+    else
+      tl_depths_add(d, row->id, 0.5 * row->scale * tl_avatar_diameter_m(a),
+                    tl_scene_grain_depth(scene, place, a, row));
+  }
+  tl_free(place);
+  return status;
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # talus-ensemble: a block of an ensemble is the run of that block alone, bit for bit; one thread and two, 20 blocks and
-# 60, and an ensemble that was killed and resumed give the same; blocks that start at one place do not meet; places,
+# 60, one rank and two, and an ensemble that was killed and resumed on another number of ranks give the same; numbers
+# drawn from ranges lie in them, reach the block and stand in blocks.csv, with their rank correlations recomputed; blocks that start at one place do not meet; places,
 # volumes, turns and velocities are drawn as the study says; maxima over all steps, counts, mean, quantiles and their
-# errors are recomputed; talus-measure reads the folder; what cannot be is refused at its line. 30 seconds.
+# errors are recomputed; talus-measure reads the folder; what cannot be is refused at its line. 50 seconds.
 # unsanitized: several thousand steps of some hundred blocks; the same code runs in cli/test_solve.
 set -u
 python=${PYTHON:-/usr/bin/python3} # Debian's, for which python3-gdal and python3-h5py are installed
@@ -61,6 +62,34 @@ for k in 0 7 33 59; do
   "$BIN/talus-ensemble" hill.yaml --block=$k >alone.$k.yaml 2>err || fail "--block=$k: $(cat err)"
   "$BIN/talus-solve" alone.$k.yaml -o alone.$k -q >out 2>err || fail "block $k alone: $(cat err)"
 done
+
+# ---- ranges: of a pair with its copies for each density, of the density, and of kinds of ground ----
+sed -e '/^ensemble/d' -e 's/^terrain.*/terrain: {name: hill, material: meadow}/' hill.yaml >ranges.yaml
+cat >>ranges.yaml <<'YAML'
+materials: [{name: meadow}]
+pairs: [{between: [grain, meadow], friction: 0.5, restitution: 0.3}]
+ensemble:
+  count: 60
+  ranges:
+  - {key: pairs.0.friction, low: 0.2, high: 0.8, law: log}
+  - {key: pairs.0.restitution, low: 0, high: 0.6}
+  - {key: density_kg_m3, low: 2400, high: 2900}
+YAML
+ensemble ranges.yaml -o ranges.run -@ 2
+cp out ranges.txt
+"$BIN/talus-mpirun" -n 2 "$BIN/talus-ensemble" ranges.yaml -o ranks.run -q >out 2>err || fail "two ranks: $(cat err)"
+for f in blocks.csv departures.csv history.csv cells.csv study.yaml; do cmp ranges.run/$f ranks.run/$f || fail "$f differs with two ranks"; done
+[ ! -e ranks.run/blocks ] || fail "parts of two ranks were left behind: $(ls ranks.run/blocks)"
+for k in 3 20; do
+  "$BIN/talus-ensemble" ranges.yaml --block=$k >drawn.$k.yaml 2>err || fail "--block=$k of ranges: $(cat err)"
+  "$BIN/talus-solve" drawn.$k.yaml -o drawn.$k -q >out 2>err || fail "block $k of ranges alone: $(cat err)"
+done
+"$BIN/talus-report" ranges.run one.run -o ranges.html >/dev/null 2>err || fail "a report of ranges: $(cat err)"
+sed -e '/^ensemble/d' -e 's/^terrain.*/terrain: {name: hill, ground: medium}/' hill.yaml >ground.yaml
+echo 'ensemble: {count: 40, ranges: [{key: terrain.ground_shift, low: -3, high: 3}]}' >>ground.yaml
+ensemble ground.yaml -o ground.run --set time.duration_s=12
+"$BIN/talus-ensemble" ground.yaml --set time.duration_s=12 --block=5 >ground.5.yaml 2>err || fail "--block=5 on shifted ground: $(cat err)"
+"$BIN/talus-solve" ground.5.yaml -o ground.5 -q >out 2>err || fail "block 5 on shifted ground: $(cat err)"
 
 # ---- what talus-measure makes of it ----
 "$BIN/talus-measure" one.run -o measures --maps=tif --trajectories=csv >measured 2>err || fail "talus-measure: $(cat err)"
@@ -142,6 +171,54 @@ for p, name in ((0.5, "median"), (0.9, "90_percent"), (0.95, "95_percent"), (0.9
     elif says[f"runout_{name}_error"] != "too few blocks": fail(f"the error of {name}")
 same("largest_speed", max(float(b["largest_speed_m_s"]) for b in blocks))
 
+# ---- ranges ----
+def ranks(x): # of equal ones the mean
+    order = np.argsort(x, kind="stable"); rank = np.empty(len(x)); s = np.asarray(x)[order]
+    for i in range(len(x)): rank[order[i]] = (np.searchsorted(s, s[i], "left") + np.searchsorted(s, s[i], "right") - 1) / 2
+    return rank
+for name, base in (("ranges", 2700), ("ground", 2700)):
+    rows = list(csv.DictReader(open(f"{name}.run/blocks.csv")))
+    summary = dict(line.rstrip("\n").split(": ", 1) for line in open("ranges.txt")) if name == "ranges" else {}
+    limits = {"ranges": {"pairs.0.friction": (0.2, 0.8), "pairs.0.restitution": (0, 0.6), "density_kg_m3": (2400, 2900)}, "ground": {"terrain.ground_shift": (-3, 3)}}[name]
+    for key, (low, high) in limits.items():
+        x = np.array([float(r[key]) for r in rows])
+        middle = math.sqrt(low * high) if key == "pairs.0.friction" else (low + high) / 2
+        if x.min() < low or x.max() > high or np.ptp(x) < 0.8 * (high - low): fail(f"{key}: drawn from {x.min()} to {x.max()}")
+        if len(x) > 50 and abs(np.median(x) - middle) > 0.13 * (high - low): fail(f"{key}: the median is {np.median(x)}, of the law {middle}")
+        if not summary: continue
+        started = [i for i, r in enumerate(rows) if r["end"] != "not started"]
+        a = ranks(x[started])
+        for what, column in (("runout", "runout_m"), ("energy", "largest_energy_kJ")):
+            b = ranks([float(rows[i][column]) for i in started])
+            line = f"{key.replace('.', '_')}_rank_correlation_with_{what}"
+            if abs(float(summary[line]) - np.corrcoef(a, b)[0, 1]) > 1e-5: fail(f"{line}: {summary[line]}, recomputed {np.corrcoef(a, b)[0, 1]}")
+        quarter = np.argsort(x[started], kind="stable"); n = len(started) // 4
+        for part, some in (("lowest", quarter[:n]), ("highest", quarter[-n:])):
+            median = np.median([float(rows[started[i]]["runout_m"]) for i in some])
+            if not math.isclose(float(summary[f"{key.replace('.', '_')}_{part}_quarter_runout_median"].split()[0]), median, rel_tol=1e-5): fail(f"{key}: median of the {part} quarter")
+    if name == "ranges": # the page says what the summary says, and one.run has a volume alone
+        page = open("ranges.html", encoding="utf-8").read()
+        for key, depends in (("pairs.0.friction", summary), ("density_kg_m3", summary)):
+            said = page.split(f'<tr><th scope="row">{key}</th>')[1].split("</tr>")[0].split('<td class="n">')[3].split("<")[0]
+            if said != f"{float(depends[key.replace('.', '_') + '_rank_correlation_with_runout']):.3g}": fail(f"the page says {said} of {key}")
+        if page.count("What the result depends on") != 2 or page.count('<th scope="row">volume_m3</th>') != 1: fail("sections of the page")
+        if any(not math.isclose(float(r["mass_kg"]), float(r["density_kg_m3"]) * float(r["volume_m3"]), rel_tol=1e-9) for r in rows): fail("masses of drawn densities")
+        if len({r["density_kg_m3"] for r in rows}) < 10: fail("few densities")
+        if not math.isclose(float(summary["rank_correlation_by_chance"]), 2 / math.sqrt(len(started) - 1), rel_tol=1e-5): fail("correlation by chance")
+    else: # soft ground holds blocks
+        far = np.array([float(r["runout_m"]) for r in rows])[np.argsort(x)]
+        if np.median(far[-10:]) < np.median(far[:10]) + 10: fail(f"on soft ground {np.median(far[:10])} m, on hard {np.median(far[-10:])} m")
+    for k in (3, 20) if name == "ranges" else (5,):
+        alone = f"drawn.{k}" if name == "ranges" else f"ground.{k}"
+        gone = list(csv.DictReader(open(f"{alone}/departures.csv")))
+        last = [f for f in frames(alone) if len(f["id"])][-1]
+        place = [float(gone[0][c]) for c in ("x_m", "y_m", "z_m")] if gone else last["position_m"][0]
+        end = [float(rows[k][c]) for c in ("end_east_m", "end_north_m", "end_height_m")]
+        if end != list(np.array(place) + origin): fail(f"block {k} of {name} ends at {end}, alone at {place}")
+for f, g in zip(frames("ranges.run"), frames("ranks.run")):
+    for c in f:
+        if not np.array_equal(f[c][()], g[c][()]): fail(f"{f.filename}: {c} differs with two ranks")
+
 # ---- maps and trajectories ----
 stops = {r["id"]: r for r in csv.DictReader(open("measures/stops.csv"))}
 for b in blocks:
@@ -184,18 +261,18 @@ import h5py, sys
 a, b = (h5py.File(f + "/frame_000005.h5")["position_m"][0] for f in ("same.run", "lone.run"))
 if list(a) != list(b): print("FAILED: not what it does alone:", a, b); sys.exit(1)' || bad=1
 
-# ---- killed, resumed ----
+# ---- killed, resumed on two ranks ----
 slow=(hill.yaml --set ensemble.count=300 --set time.duration_s=2)
 ensemble "${slow[@]}" -o whole.run
 "$BIN/talus-ensemble" "${slow[@]}" -o killed.run -q >/dev/null 2>&1 &
 pid=$!
-while [ ! -e killed.run/blocks/checkpoint_000000000000.tck ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+while [ ! -e killed.run/blocks/checkpoint_000000000005.tck ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
 kill -9 $pid 2>/dev/null; wait $pid 2>/dev/null
 [ ! -e killed.run/blocks.csv ] || fail "it was not killed in time: the case shows nothing"
 refused 2 '--resume continues it, --overwrite starts anew' -- "${slow[@]}" -o killed.run
 refused 1 'is of another study or terrain' -- "${slow[@]}" -o killed.run --resume --set seed=6
-ensemble "${slow[@]}" -o killed.run --resume
-grep -Eq '(128|256) of 300 blocks are there already' err || fail "nothing was resumed: $(cat err)"
+"$BIN/talus-mpirun" -n 2 "$BIN/talus-ensemble" "${slow[@]}" -o killed.run --resume --no-progress >out 2>err || fail "resumed on two ranks: $(cat err)"
+grep -Eq '[1-9][05] of 300 blocks are there already' err || fail "nothing was resumed: $(cat err)"
 for f in blocks.csv departures.csv history.csv cells.csv; do cmp whole.run/$f killed.run/$f || fail "$f differs after a kill"; done
 refused 2 'the ensemble is finished' -- "${slow[@]}" -o killed.run --resume
 refused 2 'holds no blocks of an ensemble' -- hill.yaml -o none.run --resume
@@ -209,6 +286,8 @@ ensemble hill.yaml --set ensemble.count=3 -o few.run --overwrite
 [ "$(wc -l <few.run/blocks.csv)" = 4 ] || fail "--overwrite: $(wc -l <few.run/blocks.csv) lines"
 ensemble hill.yaml -n -o dry.run
 grep -q '^blocks: 60$' out || fail "--dry-run: $(cat out)"
+awk '/^time_of_a_block:/ {one = $2} /^time_about:/ {all = $2} /^threads_per_rank:/ {n = $2} END {d = all * n / one - 60; exit !(one > 0 && d * d < 0.01)}' out ||
+  fail "--dry-run: the time: $(cat out)"
 [ ! -e dry.run ] || fail "--dry-run wrote"
 refused 2 '-o says where the results go' -- hill.yaml
 refused 2 'there is no block 60' -- hill.yaml --block=60
@@ -217,6 +296,14 @@ refused 2 'ensemble.shapes.0: there is no' -- hill.yaml -o no.run --set 'ensembl
 refused 1 'hill.yaml:19:' -- hill.yaml -o no.run --set ensemble.least_volume_m3=9
 refused 2 'is below least_volume_m3' -- hill.yaml -o no.run --set ensemble.most_volume_m3=0.5
 refused 2 'a range of volumes has two ends' -- hill.yaml -o no.run --set ensemble.most_volume_m3=0
+refused 2 "'penalty.normal_N_m' cannot vary" -- ranges.yaml -o no.run --set ensemble.ranges.0.key=penalty.normal_N_m
+refused 2 "'pairs.1.friction' cannot vary" -- ranges.yaml -o no.run --set ensemble.ranges.0.key=pairs.1.friction
+refused 2 "'pairs.0.restitution' comes twice" -- ranges.yaml -o no.run --set ensemble.ranges.2.key=pairs.0.restitution
+refused 2 '11 is out of the range of pairs.0.friction, 0 to 10' -- ranges.yaml -o no.run --set ensemble.ranges.0.high=11
+refused 1 'ensemble.ranges.1.high: is below low' -- ranges.yaml -o no.run --set ensemble.ranges.1.low=0.7
+refused 2 'must be above 0 where law is log' -- ranges.yaml -o no.run --set ensemble.ranges.0.low=0
+refused 2 'this study names none' -- hill.yaml -o no.run --set 'ensemble.ranges=[{key: terrain.ground_shift, low: 0, high: 1}]'
+refused 2 'changes nothing where blocks of this study touch its ground' -- ground.yaml -o no.run --set 'ensemble.ranges=[{key: contact.boundary_friction, low: 0.1, high: 1}]'
 refused 2 'has no list of bodies' -- hill.yaml -o no.run --set ensemble.from=bodies
 refused 2 'bodies have no part' -- same.yaml -o no.run --set ensemble.from=area
 refused 2 'fixed: the blocks of an ensemble move' -- same.yaml -o no.run --set bodies.1.fixed=yes

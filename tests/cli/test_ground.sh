@@ -38,6 +38,15 @@ YAML
 for kind in extra-soft soft medium-soft medium medium-hard hard extra-hard; do
   solve fall.yaml -o $kind.run --set terrain.ground=$kind --set time.duration_s=0.01 --set checkpoint.every_steps=0
 done
+hash_of() { # --set ... ; the state after two seconds
+  "$BIN/talus-solve" fall.yaml -o hash.run --overwrite --no-progress --set time.duration_s=2 "$@" 2>err | sed -n 's/^state_hash: //p'
+}
+soft=$(hash_of --set terrain.ground=soft)
+[ "$(hash_of --set terrain.ground=medium --set terrain.ground_shift=-2)" = "$soft" ] || fail "medium, 2 kinds softer, is not soft"
+[ "$(hash_of --set terrain.ground=extra-soft --set terrain.ground_shift=1)" = "$soft" ] || fail "extra-soft, 1 kind harder, is not soft"
+half=$(hash_of --set terrain.ground=soft --set terrain.ground_shift=0.5)
+[ ${#soft} = 16 ] && [ ${#half} = 16 ] && [ "$half" != "$soft" ] || fail "half a kind: $half, soft: $soft; $(cat err)"
+[ "$(hash_of --set terrain.ground=soft --set terrain.ground_shift=-5)" = "$(hash_of --set terrain.ground=extra-soft)" ] || fail "softer than extra-soft"
 solve fall.yaml -o long-soft.run --set terrain.ground=extra-soft
 solve fall.yaml -o long-coulomb.run --set contact.boundary_friction=0.2 --set contact.boundary_restitution=0
 sed 's/terrain: {name: slope}/terrain: {name: slope, ground: soft, classes: [{id: 1, ground: hard}, {id: 2}]}/' fall.yaml >classes.yaml
@@ -87,6 +96,7 @@ refused 'ground and material exclude each other' -- fall.yaml -o no.run --set te
 refused 'ground excludes material, friction and restitution' -- classes.yaml -o no.run --set terrain.classes.0.friction=0.3
 refused 'boundary_slip_friction' -- fall.yaml -o no.run --set contact.slip_friction=1
 refused 'methods by impulses' -- fall.yaml -o no.run --set terrain.ground=soft --set solver.method=penalty --set penalty.normal_Pa_m=1e9 --set penalty.dt_s=1e-5
+refused 'this study names none' -- fall.yaml -o no.run --set terrain.ground_shift=1
 refused 'none|extra-soft' -- fall.yaml -o no.run --set terrain.ground=swamp
 [ ! -e no.run ] || fail "a refused study left no.run"
 exit $bad

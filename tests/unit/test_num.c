@@ -2,8 +2,11 @@
 
 #include "base/random.h"
 #include "num/layers.h"
+#include "num/relation.h"
 #include "num/vec.h"
 #include "num/volume.h"
+
+#include <math.h>
 
 static TlQuat random_rotation(TlRandom *r) {
   TlQuat q = {tl_random_next_normal(r), tl_random_next_normal(r), tl_random_next_normal(r),
@@ -90,6 +93,30 @@ START_TEST(labels_are_whole_numbers_of_any_type) {
 }
 END_TEST
 
-TL_TEST_MAIN("num", quaternion_rotates_body_to_world, quaternion_and_matrix_agree_both_ways,
-             eigen_rebuilds_its_matrix, symmetric_inverse_inverts,
-             volume_refuses_empty_and_not_finite, labels_are_whole_numbers_of_any_type)
+/* By hand: ranks of x are 0, 1.5, 1.5, 3, 4, of y 0, 1, 3, 2, 4. */
+START_TEST(relation_is_by_ranks) {
+  static const double x[] = {-1, 5, 5, 6, 1e6}, y[] = {0, 1, 3, 2, 4};
+  TlRelation r;
+  CK_OK(tl_relation(x, y, 5, &r));
+  CK_NEAR(r.correlation, 8 / sqrt(9.5 * 10), 1e-14);
+  ck_assert(r.lowest == 0 && r.highest == 4); /* a quarter of five is one */
+  double falling[8], even[8] = {0};
+  for (int i = 0; i < 8; i++) falling[i] = exp(-i);
+  CK_OK(tl_relation((const double[]){0, 1, 2, 3, 4, 5, 6, 7}, falling, 8, &r));
+  CK_NEAR(r.correlation, -1, 1e-15);
+  CK_NEAR(r.lowest, 0.5 * (1 + exp(-1)), 1e-15);
+  CK_NEAR(r.highest, 0.5 * (exp(-6) + exp(-7)), 1e-15);
+  CK_OK(tl_relation(even, falling, 8, &r));
+  ck_assert(isnan(r.correlation));
+  CK_OK(tl_relation(x, y, 2, &r));
+  ck_assert(isnan(r.correlation) && isnan(r.lowest) && isnan(r.highest));
+  CK_OK(tl_relation(x, y, 0, &r));
+  ck_assert(isnan(r.correlation) && isnan(tl_relation_by_chance(2)));
+  CK_NEAR(tl_relation_by_chance(101), 0.2, 1e-15);
+}
+END_TEST
+
+TL_TEST_MAIN("num", relation_is_by_ranks, quaternion_rotates_body_to_world,
+             quaternion_and_matrix_agree_both_ways, eigen_rebuilds_its_matrix,
+             symmetric_inverse_inverts, volume_refuses_empty_and_not_finite,
+             labels_are_whole_numbers_of_any_type)

@@ -5,6 +5,7 @@
 #include "base/par.h"
 #include "base/random.h"
 #include "post/ink.h"
+#include "post/net_bonds.h"
 #include "post/render.h"
 #include "post/render_plots.h"
 #include "post/render_trace.h"
@@ -477,6 +478,104 @@ START_TEST(apparatus_can_be_left_out) {
 }
 END_TEST
 
+/* A hexagonal sheet of 3 rows of 4 knots a metre apart: 9 bonds along the rows and 2 * 7 across them. A
+ * knot that is gone takes its bonds along, one that is torn away breaks them, and a membrane, whose
+ * spheres nearly touch, shows none. A picture shows a bond where there is no knot. */
+START_TEST(nets_are_drawn_with_their_bonds) {
+  TlAvatar sphere;
+  CK_OK(tl_avatar_sphere(0.1, 0.01, 200, &sphere));
+  TlScene scene = scene_of(&sphere);
+  TlBodyRow rows[13];
+  for (int i = 0; i < 12; i++) {
+    int row = i / 4;
+    rows[i] = row_at(100 + i, 1, 1, tl_vec3(i % 4 + 0.5 * (row % 2), 0.5 * sqrt(3) * row, 0));
+    rows[i].flags = TL_ROW_NET;
+  }
+  rows[12] = row_at(200, 1, 1, tl_vec3(0.5, 0, 3)); /* a grain, which has no bonds */
+  TlFrame frame = {.count = 13, .rows = rows};
+  TlSheet sheet;
+  CK_OK(tl_sheet_open(&frame, &sheet));
+  ck_assert_int_eq(sheet.spheres, 12);
+  ck_assert_int_eq(sheet.bonds, 9 + 14);
+  TlTraceTube *tube = NULL;
+  size_t capacity = 0;
+  int64_t count = 0;
+  TlVec3 red = {1, 0, 0};
+  CK_OK(tl_sheet_tubes(&sheet, &scene, &frame, 0.5, red, &tube, &capacity, &count));
+  ck_assert_int_eq(count, 23);
+  CK_NEAR(tube[0].radius_m, 0.05, 1e-3);
+  TlCamera camera = tl_camera_look(tl_vec3(0.5, 0, 9), tl_vec3(0.5, 0, 0), 10, WIDTH, HEIGHT);
+  TlRenderOptions o = plain_options(WIDTH, HEIGHT);
+  TlImage with, without;
+  frame.count = 12;
+  CK_OK(tl_render_frame(&scene, &frame, &camera, &o, &without));
+  o.tube = tube;
+  o.tubes = count;
+  CK_OK(tl_render_frame(&scene, &frame, &camera, &o, &with));
+  size_t middle = 3 * (size_t)(HEIGHT / 2 * WIDTH + WIDTH / 2);
+  ck_assert(memcmp(with.rgb + middle, without.rgb + middle, 3) != 0);
+  ck_assert_int_gt(with.rgb[middle], 2 * with.rgb[middle + 2]);
+  tl_image_free(&with);
+  tl_image_free(&without);
+  count = 0;
+  rows[5].position_m.z = 5; /* an inner knot, of six bonds */
+  CK_OK(tl_sheet_tubes(&sheet, &scene, &frame, 0.5, red, &tube, &capacity, &count));
+  ck_assert_int_eq(count, 17);
+  count = 0;
+  frame.rows = rows + 1; /* a corner, of two */
+  frame.count = 11;
+  CK_OK(tl_sheet_tubes(&sheet, &scene, &frame, 0.5, red, &tube, &capacity, &count));
+  ck_assert_int_eq(count, 15);
+  count = 0;
+  for (int i = 0; i < 12; i++) rows[i].scale = 4.5;
+  CK_OK(tl_sheet_tubes(&sheet, &scene, &frame, 0.5, red, &tube, &capacity, &count));
+  ck_assert_int_eq(count, 0);
+  tl_free(tube);
+  tl_sheet_free(&sheet);
+  tl_avatar_free(&sphere);
+}
+END_TEST
+
+/* Spheres of radius 1 over the plane z = 0: one touches it, one lies 5% and one 3% of its radius deep,
+ * a frozen one deeper, and a net's sphere deeper still; one has left, and one is unresolved. */
+START_TEST(caption_says_what_a_reader_must_not_overlook) {
+  TlAvatar sphere;
+  CK_OK(tl_avatar_sphere(1, 0.1, 2000, &sphere));
+  TlScene scene = scene_of(&sphere);
+  TlPlane floor = {{0, 0, 0}, {0, 0, 1}};
+  scene.planes = &floor;
+  scene.plane_count = 1;
+  scene.density_kg_m3 = 2650;
+  scene.gravity_m_s2[2] = -9.81;
+  TlBodyRow rows[5];
+  for (int i = 0; i < 5; i++) rows[i] = row_at(i + 1, 1, 1, tl_vec3(3 * i, 0, 1));
+  TlFrame frame = {.step = 10, .count = 5, .rows = rows};
+  TlRenderOptions o = plain_options(WIDTH, HEIGHT);
+  char text[TL_RENDER_DESCRIPTION];
+  CK_OK(tl_render_describe(&scene, &frame, &o, text));
+  ck_assert_str_eq(text, "5 grains, at rest (mean 0 m/s)");
+  double lowest = 0; /* node of a sphere */
+  for (int32_t n = 0; n < sphere.node_count; n++) lowest = fmin(lowest, sphere.node_m[3 * n + 2]);
+  rows[1].position_m.z = -lowest - 0.05;
+  rows[2].position_m.z = 2 * (-lowest - 0.03);
+  rows[2].scale = 2;
+  rows[3].position_m.z = 0.9;
+  rows[3].flags = TL_ROW_FROZEN;
+  rows[4].position_m.z = 0.8;
+  rows[4].flags = TL_ROW_NET;
+  rows[0].flags = TL_ROW_UNRESOLVED;
+  rows[0].velocity_m_s.x = 3;
+  TlDeparture left = {.step = 4, .removed = true};
+  const TlDepartures departures = {.count = 1, .row = &left, .there = true};
+  o.departures = &departures;
+  CK_OK(tl_render_describe(&scene, &frame, &o, text));
+  ck_assert_str_eq(text,
+                   "4 grains, 1 gone, 1 unresolved, 2 with penetration up to 5% of the radius, "
+                   "10% of the mass moves, mean 1 m/s");
+  tl_avatar_free(&sphere);
+}
+END_TEST
+
 START_TEST(body_of_an_unknown_avatar_is_refused) {
   TlScene scene = {0};
   TlBodyRow row = row_at(7, 99, 1, tl_vec3(0, 0, 0));
@@ -583,6 +682,7 @@ TL_TEST_MAIN("render", walls_are_met_where_they_are_at_the_frame_and_containers_
              sphere_shades_what_lies_behind_it_from_the_sun, plane_is_seen_from_its_front_only,
              picture_has_the_same_bytes_for_any_thread_count_and_is_a_png,
              automatic_camera_has_every_grain_in_the_frame_and_in_sight, apparatus_can_be_left_out,
+             caption_says_what_a_reader_must_not_overlook, nets_are_drawn_with_their_bonds,
              body_of_an_unknown_avatar_is_refused, every_letter_leaves_ink_and_stays_in_its_line,
              strokes_lie_along_their_lines, round_numbers_and_lengths_read_well,
              column_names_become_labels_with_units, plots_refuse_tables_that_are_not_over_time)

@@ -12,6 +12,7 @@
 #include "post/report_motion.h"
 #include "post/report_skin.h"
 #include "post/surface.h"
+#include "shape/spline.h"
 #include "shape/superellipsoid.h"
 #include "shape/terrain_build.h"
 
@@ -85,7 +86,9 @@ typedef struct Fit {
 
 static Fit fit_of_skin(const TlAvatar *a, const TlSkin *skin) {
   TlMesh mesh;
+  TlSpline spline;
   double radius = 0.5 * tl_avatar_diameter_m(a), sum = 0, area = 0;
+  CK_OK(tl_spline_make(a, &spline));
   CK_OK(tl_skin_mesh(skin, &mesh));
   CK_OK(tl_surface_check_closed(&mesh));
   for (size_t t = 0; t < mesh.triangle_count; t++) {
@@ -95,13 +98,14 @@ static Fit fit_of_skin(const TlAvatar *a, const TlSkin *skin) {
     for (size_t c = 0; c < 4; c++) { /* middle of each side, and of the triangle */
       TlVec3 x = c < 3 ? tl_scale(0.5, tl_add(p[c], p[(c + 1) % 3]))
                        : tl_scale(1.0 / 3, tl_add(p[0], tl_add(p[1], p[2])));
-      double phi = tl_avatar_phi(a, x, NULL);
+      double phi = tl_spline_phi(&spline, x, NULL, NULL);
       sum += part * phi * phi;
       area += part;
     }
   }
   Fit f = {fabs(tl_mesh_volume(&mesh) / a->volume_m3 - 1), sqrt(sum / area) / radius};
   tl_mesh_free(&mesh);
+  tl_spline_free(&spline);
   return f;
 }
 
@@ -141,6 +145,36 @@ START_TEST(packed_surfaces_are_closed_and_near_the_level_set) {
                   100 * coarse.volume);
     tl_avatar_free(&a);
   }
+}
+END_TEST
+
+/* A sphere on a grid of six cells a radius, whose surface the trilinear phi cuts by half a percent of
+ * it: the mesh lies on the sphere, and the distance that is told is the true one. */
+START_TEST(a_coarse_grid_is_no_error_of_the_mesh) {
+  TlAvatar a;
+  TlSkin skin;
+  TlMesh mesh;
+  double share, sum = 0, area = 0;
+  CK_OK(tl_avatar_sphere(1, 1.0 / 6, 300, &a));
+  CK_OK(tl_skin_make_within(&a, 18, 18, 1e-6, &skin, &share));
+  CK_OK(tl_skin_mesh(&skin, &mesh));
+  for (size_t t = 0; t < mesh.triangle_count; t++) {
+    TlVec3 p[3];
+    for (size_t c = 0; c < 3; c++) p[c] = tl_mesh_vertex(&mesh, mesh.triangle[3 * t + c]);
+    double part = tl_norm(tl_cross(tl_sub(p[1], p[0]), tl_sub(p[2], p[0])));
+    for (size_t c = 0; c < 3; c++) {
+      double off = tl_norm(tl_scale(0.5, tl_add(p[c], p[(c + 1) % 3]))) - 1;
+      sum += part * off * off;
+      area += part;
+    }
+  }
+  double true_share = sqrt(sum / area);
+  ck_assert_msg(true_share < 0.0015, "%.3f%% of the radius from the sphere", 100 * true_share);
+  CK_NEAR(share, true_share, 2e-4);
+  CK_NEAR(tl_mesh_volume(&mesh) / (4.0 / 3 * M_PI), 1, 0.005);
+  tl_mesh_free(&mesh);
+  tl_skin_free(&skin);
+  tl_avatar_free(&a);
 }
 END_TEST
 
@@ -649,7 +683,7 @@ END_TEST
 TL_TEST_MAIN("report", text_of_unknown_origin_stays_text,
              a_part_that_ran_out_of_memory_fails_its_page, base_64_and_numbers_for_readers,
              packed_surfaces_are_closed_and_near_the_level_set,
-             a_surface_too_far_off_gets_more_cells,
+             a_coarse_grid_is_no_error_of_the_mesh, a_surface_too_far_off_gets_more_cells,
              surfaces_that_a_coarse_grid_cannot_part_are_mended,
              unpacked_places_and_turns_are_the_runs, turns_are_within_a_tenth_of_a_degree,
              a_page_is_valid_injection_safe_and_the_same_each_time,
