@@ -84,6 +84,7 @@ typedef struct TlNsRow {
 } TlNsRow;
 
 enum { TL_NS_EQUAL = 6, TL_NS_ROWS = 9 };
+enum { TL_NS_POINTS = 4 }; /* most of a patch */
 
 /* A joint of two bodies: its first `equal` rows hold at once, solved together, the others within
  * bounds, one by one. */
@@ -107,6 +108,15 @@ typedef struct TlNsBond {
   TlVec3 lambda;                                 /* impulse on a, world frame */
 } TlNsBond;
 
+/* Impulses of all rows, as lists beside the problem's. */
+typedef struct TlNsImpulses {
+  double *point;       /* [points] */
+  double (*patch)[2];  /* [patches] */
+  double (*resist)[3]; /* [resists] */
+  TlVec3 *bond;        /* [bonds] */
+  double (*joint)[TL_NS_ROWS];
+} TlNsImpulses;
+
 typedef struct TlNsProblem {
   TlNsBody *body; /* [bodies] */
   TlNsPatch *patch;
@@ -116,6 +126,7 @@ typedef struct TlNsProblem {
   TlNsJoint *joint;
   TlNsBond *bond;
   int32_t bodies, patches, points, resists, joints, bonds;
+  TlNsImpulses before, direction; /* room of conjugate gradients; their lists NULL: plain sweeps */
 } TlNsProblem;
 
 /* What is solved together: joints [first_joint, last_joint), then bonds [first_bond, last_bond), then
@@ -134,7 +145,10 @@ typedef struct TlNsCount {
   double residual_m_s; /* largest change of the last iteration */
 } TlNsCount;
 
-/* Apply the impulses that the rows have; iterate from there. Ranges that are solved at the same time
+/* Apply the impulses that the rows have; iterate from there. With room for conjugate gradients each sweep is
+ * a step of them: the sweep's change, with the weights of the rows' own stiffness, is the gradient, and
+ * what was gone along before is gone further while the gradients fall (Silcowitz 2010, after Fletcher
+ * and Reeves). The last iteration is a plain sweep, so all rows are within their bounds. Ranges that are solved at the same time
  * must share no body that moves. */
 void tl_nonsmooth_warm(const TlNsProblem *problem, const TlNsRange *range);
 void tl_nonsmooth_solve(const TlNsProblem *problem, const TlNsRange *range, TlNsStop stop,

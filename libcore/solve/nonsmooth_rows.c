@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATCH_POINTS = 4 };
 static const double AGREE = 0.9;         /* cosine: normals of one patch, as in manifold.c */
 static const double GAP_SHARE = 1e-5;    /* s of Correction 27a over the diameter */
 static const double NEAR_SHARE = 1e-3;   /* of the radius: points as deep as the deepest, about */
@@ -127,7 +126,7 @@ static TlVec3 remembered(const TlContact *c) {
 
 /* What points beyond the face carried goes to those of the face. */
 static int32_t keep_face(const Cut *cut, TlContact *c) {
-  int32_t count = cut->count < PATCH_POINTS ? cut->count : PATCH_POINTS;
+  int32_t count = cut->count < TL_NS_POINTS ? cut->count : TL_NS_POINTS;
   double normal = 0;
   TlVec3 lost = {0, 0, 0};
   for (int32_t k = count; k < cut->count; k++) {
@@ -264,6 +263,15 @@ static int iterations_by_rule(const TlNsRows *r, const TlNsIsland *is, TlVec3 up
   return (int)tl_min(1e6, tl_max(rule, joints));
 }
 
+static bool reserve_impulses(const TlNsRows *r, size_t contacts, TlNsImpulses *x) {
+  x->point = tl_arena_push(r->arena, contacts, sizeof *x->point);
+  x->patch = tl_arena_push(r->arena, contacts, sizeof *x->patch);
+  x->resist = tl_arena_push(r->arena, contacts, sizeof *x->resist);
+  x->bond = tl_arena_push(r->arena, (size_t)r->bonds + 1, sizeof *x->bond);
+  x->joint = tl_arena_push(r->arena, tl_ns_joints_most(r->bodies) + 1, sizeof *x->joint);
+  return x->point && x->patch && x->resist && x->bond && x->joint;
+}
+
 static TlStatus reserve(TlNsRows *r, Cut **cut, int32_t **parent) {
   TlNsProblem *q = &r->problem;
   size_t n = (size_t)r->bodies->total, contacts = (size_t)r->found->contacts + 1;
@@ -280,8 +288,11 @@ static TlStatus reserve(TlNsRows *r, Cut **cut, int32_t **parent) {
   r->island = tl_arena_push(r->arena, islands, sizeof *r->island);
   *cut = tl_arena_push(r->arena, contacts, sizeof **cut);
   *parent = tl_arena_push(r->arena, n + 1, sizeof **parent);
-  bool all = q->bond && r->bonded && q->body && q->patch && q->point && q->arm && q->resist &&
-             r->impact && r->island && *cut && *parent;
+  bool room =
+      r->model->nonsmooth.solver == TL_NS_SWEEPS ||
+      (reserve_impulses(r, contacts, &q->before) && reserve_impulses(r, contacts, &q->direction));
+  bool all = room && q->bond && r->bonded && q->body && q->patch && q->point && q->arm &&
+             q->resist && r->impact && r->island && *cut && *parent;
   return all ? TL_OK : TL_ENOMEM;
 }
 

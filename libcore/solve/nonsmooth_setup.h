@@ -9,9 +9,13 @@
 
 typedef enum TlMapping { TL_MAP_HERTZ = 0, TL_MAP_LINEAR } TlMapping;
 
+/* How a problem is iterated: projected Gauss-Seidel, or nonlinear conjugate gradients over it. */
+typedef enum TlNsSolver { TL_NS_SWEEPS = 0, TL_NS_GRADIENTS } TlNsSolver;
+
 /* Options of the method. */
 typedef struct TlNonsmooth {
   TlMapping law;
+  TlNsSolver solver;
   bool rolling_of_all;         /* rolling and twisting resistance of shaped bodies, too */
   int iterations;              /* most of the continuous stage; 0: 0.1 n/overlap_share */
   int impact_iterations;       /* most of the impact stage; 0: likewise */
@@ -27,14 +31,14 @@ typedef struct TlNonsmooth {
 /* The section of a study. */
 typedef struct TlNonsmoothSetup {
   double dt_s; /* in place of time.dt_s; 0: that */
-  int law, rolling_of;
+  int law, rolling_of, solver;
   double young_Pa, boundary_young_Pa, poisson, normal_N_m, boundary_normal_N_m;
   int64_t iterations, impact_iterations;
   double tolerance, overlap_share, contact_damping, joint_damping;
   bool warm;
 } TlNonsmoothSetup;
 
-enum { TL_NONSMOOTH_PARAMS = 15 };
+enum { TL_NONSMOOTH_PARAMS = 16 };
 extern const TlParam tl_nonsmooth_params[];
 
 /* What the method's row wants of its section (solve/methods.h). The stiffness that the mapping asks for

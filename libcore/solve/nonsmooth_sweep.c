@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* ---- preparation ---- */
 
@@ -329,66 +330,174 @@ static double visit_bond(TlNsBond *bond, Couple *c) {
   return most;
 }
 
+/* ---- impulses as lists ---- */
+
+static void push_patch(const TlNsProblem *q, const TlNsPatch *p, const double *normal,
+                       const double *shear, const double *turn, Couple *c) {
+  if (p->count > 1)
+    for (int32_t k = 0; k < p->count; k++) push_arm(&q->arm[p->first + k], c, normal[k]);
+  double one = p->count > 1 ? 0 : normal[0];
+  push(p, c, tl_axpy(tl_axpy(tl_scale(one, p->n), shear[0], p->t1), shear[1], p->t2));
+  if (p->resist >= 0)
+    spin(c, tl_axpy(tl_axpy(tl_scale(turn[0], p->n), turn[1], p->t1), turn[2], p->t2));
+}
+
 void tl_nonsmooth_warm(const TlNsProblem *q, const TlNsRange *range) {
   Couple c;
-  for (int32_t i = range->first_bond; i < range->last_bond; i++) {
-    const TlNsBond *bond = &q->bond[i];
-    load(q, bond->a, bond->b, &c);
-    push_bond(bond, &c, bond->lambda);
-    store(q, bond->a, bond->b, &c);
-  }
   for (int32_t i = range->first_joint; i < range->last_joint; i++) {
     const TlNsJoint *joint = &q->joint[i];
     load(q, joint->a, joint->b, &c);
     for (int k = 0; k < joint->rows; k++) push_row(&joint->row[k], &c, joint->row[k].lambda);
     store(q, joint->a, joint->b, &c);
   }
+  for (int32_t i = range->first_bond; i < range->last_bond; i++) {
+    const TlNsBond *bond = &q->bond[i];
+    load(q, bond->a, bond->b, &c);
+    push_bond(bond, &c, bond->lambda);
+    store(q, bond->a, bond->b, &c);
+  }
   for (int32_t i = range->first; i < range->last; i++) {
     const TlNsPatch *p = &q->patch[i];
+    double normal[TL_NS_POINTS];
+    for (int32_t k = 0; k < p->count; k++) normal[k] = q->point[p->first + k].lambda;
     load(q, p->a, p->b, &c);
-    if (p->count > 1)
-      for (int32_t k = p->first; k < p->first + p->count; k++)
-        push_arm(&q->arm[k], &c, q->point[k].lambda);
-    double one = p->count > 1 ? 0 : q->point[p->first].lambda;
-    push(p, &c, tl_axpy(tl_axpy(tl_scale(one, p->n), p->lambda[0], p->t1), p->lambda[1], p->t2));
-    if (p->resist >= 0) {
-      const double *l = q->resist[p->resist].lambda;
-      spin(&c, tl_axpy(tl_axpy(tl_scale(l[0], p->n), l[1], p->t1), l[2], p->t2));
+    push_patch(q, p, normal, p->lambda, p->resist >= 0 ? q->resist[p->resist].lambda : NULL, &c);
+    store(q, p->a, p->b, &c);
+  }
+}
+
+static double sweep(const TlNsProblem *q, const TlNsRange *range) {
+  double most = 0;
+  Couple c;
+  for (int32_t i = range->first_joint; i < range->last_joint; i++) {
+    TlNsJoint *joint = &q->joint[i];
+    load(q, joint->a, joint->b, &c);
+    most = tl_max(most, visit_joint(joint, &c));
+    store(q, joint->a, joint->b, &c);
+  }
+  for (int32_t i = range->first_bond; i < range->last_bond; i++) {
+    TlNsBond *bond = &q->bond[i];
+    load(q, bond->a, bond->b, &c);
+    most = tl_max(most, visit_bond(bond, &c));
+    store(q, bond->a, bond->b, &c);
+  }
+  for (int32_t i = range->first; i < range->last; i++) {
+    TlNsPatch *p = &q->patch[i];
+    const TlNsPatch *soon = &q->patch[i + AHEAD < range->last ? i + AHEAD : i];
+    __builtin_prefetch(&q->body[soon->a]);
+    __builtin_prefetch(&q->body[soon->b]);
+    load(q, p->a, p->b, &c);
+    most = tl_max(most, p->count == 1 ? visit_one(q, p, &c) : visit_patch(q, p, &c));
+    store(q, p->a, p->b, &c);
+  }
+  return most;
+}
+
+/* ---- conjugate gradients ---- */
+
+/* The impulses as they are. */
+static void note(const TlNsProblem *q, const TlNsRange *range) {
+  const TlNsImpulses *b = &q->before;
+  for (int32_t i = range->first_joint; i < range->last_joint; i++)
+    for (int k = 0; k < q->joint[i].rows; k++) b->joint[i][k] = q->joint[i].row[k].lambda;
+  for (int32_t i = range->first_bond; i < range->last_bond; i++) b->bond[i] = q->bond[i].lambda;
+  for (int32_t i = range->first; i < range->last; i++) {
+    const TlNsPatch *p = &q->patch[i];
+    for (int32_t k = p->first; k < p->first + p->count; k++) b->point[k] = q->point[k].lambda;
+    for (int k = 0; k < 2; k++) b->patch[i][k] = p->lambda[k];
+    for (int k = 0; p->resist >= 0 && k < 3; k++)
+      b->resist[p->resist][k] = q->resist[p->resist].lambda[k];
+  }
+}
+
+/* Square of what the last sweep changed, each row by its own stiffness: an energy. */
+static double gradient2(const TlNsProblem *q, const TlNsRange *range) {
+  const TlNsImpulses *b = &q->before;
+  double sum = 0;
+  for (int32_t i = range->first_joint; i < range->last_joint; i++)
+    for (int k = 0; k < q->joint[i].rows; k++) {
+      const TlNsRow *r = &q->joint[i].row[k];
+      sum += squared(r->lambda - b->joint[i][k]) / r->inverse;
     }
+  for (int32_t i = range->first_bond; i < range->last_bond; i++) {
+    const TlNsBond *bond = &q->bond[i];
+    TlVec3 change = tl_sub(bond->lambda, b->bond[i]);
+    double along = tl_dot(change, bond->n);
+    sum += squared(along) / bond->inverse_n;
+    if (bond->inverse_t > 0) sum += (tl_norm2(change) - squared(along)) / bond->inverse_t;
+  }
+  for (int32_t i = range->first; i < range->last; i++) {
+    const TlNsPatch *p = &q->patch[i];
+    for (int32_t k = p->first; k < p->first + p->count; k++)
+      sum += squared(q->point[k].lambda - b->point[k]) * q->point[k].stiff;
+    for (int k = 0; k < 2; k++) sum += squared(p->lambda[k] - b->patch[i][k]) * p->stiff;
+    if (p->resist < 0) continue;
+    const TlNsResist *r = &q->resist[p->resist];
+    for (int k = 0; k < 3; k++)
+      sum += squared(r->lambda[k] - b->resist[p->resist][k]) /
+             (k == 0 ? r->twisting_step : r->rolling_step);
+  }
+  return sum;
+}
+
+/* One impulse: the way gone so far times beta, on top of what the sweep did. Gives what is added. */
+static inline double further(double *lambda, double before, double beta, double *direction) {
+  double more = beta > 0 ? beta * *direction : 0; /* at first there is none */
+  *direction = *lambda - before + more;
+  *lambda += more;
+  return more;
+}
+
+static void go_further(const TlNsProblem *q, const TlNsRange *range, double beta) {
+  const TlNsImpulses *b = &q->before, *d = &q->direction;
+  Couple c;
+  for (int32_t i = range->first_joint; i < range->last_joint; i++) {
+    TlNsJoint *joint = &q->joint[i];
+    load(q, joint->a, joint->b, &c);
+    for (int k = 0; k < joint->rows; k++)
+      push_row(&joint->row[k], &c,
+               further(&joint->row[k].lambda, b->joint[i][k], beta, &d->joint[i][k]));
+    store(q, joint->a, joint->b, &c);
+  }
+  for (int32_t i = range->first_bond; i < range->last_bond; i++) {
+    TlNsBond *bond = &q->bond[i];
+    TlVec3 more = beta > 0 ? tl_scale(beta, d->bond[i]) : tl_vec3(0, 0, 0);
+    d->bond[i] = tl_add(tl_sub(bond->lambda, b->bond[i]), more);
+    bond->lambda = tl_add(bond->lambda, more);
+    load(q, bond->a, bond->b, &c);
+    push_bond(bond, &c, more);
+    store(q, bond->a, bond->b, &c);
+  }
+  for (int32_t i = range->first; i < range->last; i++) {
+    TlNsPatch *p = &q->patch[i];
+    double normal[TL_NS_POINTS], shear[2], turn[3] = {0, 0, 0};
+    for (int32_t k = 0; k < p->count; k++)
+      normal[k] = further(&q->point[p->first + k].lambda, b->point[p->first + k], beta,
+                          &d->point[p->first + k]);
+    for (int k = 0; k < 2; k++)
+      shear[k] = further(&p->lambda[k], b->patch[i][k], beta, &d->patch[i][k]);
+    for (int k = 0; p->resist >= 0 && k < 3; k++)
+      turn[k] = further(&q->resist[p->resist].lambda[k], b->resist[p->resist][k], beta,
+                        &d->resist[p->resist][k]);
+    load(q, p->a, p->b, &c);
+    push_patch(q, p, normal, shear, turn, &c);
     store(q, p->a, p->b, &c);
   }
 }
 
 void tl_nonsmooth_solve(const TlNsProblem *q, const TlNsRange *range, TlNsStop stop,
                         TlNsCount *count) {
-  double most = 0, wanted = stop.change_m_s < 0 ? -1 : squared(stop.change_m_s);
+  double most = 0, wanted = stop.change_m_s < 0 ? -1 : squared(stop.change_m_s), last = 0;
   int done = 0;
   while (done < stop.iterations) {
-    Couple c;
-    most = 0;
-    for (int32_t i = range->first_joint; i < range->last_joint; i++) {
-      TlNsJoint *joint = &q->joint[i];
-      load(q, joint->a, joint->b, &c);
-      most = tl_max(most, visit_joint(joint, &c));
-      store(q, joint->a, joint->b, &c);
-    }
-    for (int32_t i = range->first_bond; i < range->last_bond; i++) {
-      TlNsBond *bond = &q->bond[i];
-      load(q, bond->a, bond->b, &c);
-      most = tl_max(most, visit_bond(bond, &c));
-      store(q, bond->a, bond->b, &c);
-    }
-    for (int32_t i = range->first; i < range->last; i++) {
-      TlNsPatch *p = &q->patch[i];
-      const TlNsPatch *soon = &q->patch[i + AHEAD < range->last ? i + AHEAD : i];
-      __builtin_prefetch(&q->body[soon->a]);
-      __builtin_prefetch(&q->body[soon->b]);
-      load(q, p->a, p->b, &c);
-      most = tl_max(most, p->count == 1 ? visit_one(q, p, &c) : visit_patch(q, p, &c));
-      store(q, p->a, p->b, &c);
-    }
+    if (q->direction.point) note(q, range);
+    most = sweep(q, range);
     done++;
-    if (most <= wanted) break;
+    if (most <= wanted || done == stop.iterations) break;
+    if (!q->direction.point) continue;
+    double now = gradient2(q, range), beta = last > 0 ? now / last : 0;
+    go_further(q, range, beta < 1 ? beta : 0); /* 0: anew along the gradient */
+    last = now;
   }
   count->iterations = done;
   count->residual_m_s = sqrt(most);
