@@ -517,6 +517,11 @@ TlStatus tl_run_go(TlRun *run) {
                 run->folder, (long long)steps);
     return look_at_ended(run);
   }
+  if (run->checkpoint && tl_apparatus_finished(run)) {
+    tl_log_info("%s: finished already, its test ended with step %lld", run->folder,
+                (long long)run->state->totals.steps);
+    return look_at_ended(run);
+  }
   run->started_s = tl_clock_s() - run->state->totals.wall_s;
   TL_TRY(run->checkpoint ? resume(run) : begin(run));
   run->saved_s = tl_clock_s();
