@@ -135,6 +135,7 @@ static TlStatus detect(const TlStep *s, const TlMotion *motion) {
                 .arena = &w->arena,
                 .near = &w->near,
                 .points = w->points,
+                .manifolds = &w->manifolds,
                 .places = m->search.edges == TL_EDGES_PLACES ? &w->places : NULL};
   TL_TRY(tl_motion_check_poses(b, step));
   TL_TRY(tl_context(tl_detect(&d, b, &motion->real, &w->found), "step %lld", (long long)step));

@@ -25,6 +25,7 @@ static void forget(TlWorkspace *w) {
   tl_near_free(&w->near);
   w->near = (TlNear){0};
   tl_place_memory_free(&w->places);
+  tl_manifolds_free(&w->manifolds);
   tl_press_work_free(&w->press);
   w->found = (TlFound){0};
   w->joint_row = NULL;

@@ -25,7 +25,8 @@ struct TlWorkspace {
   TlPlaceMemory places; /* lists of threads; what pairs know is in the state */
   TlPoints *points;     /* one a thread */
   size_t point_lists;
-  double speed_max; /* of all bodies on all ranks, at the last refresh */
+  TlManifolds manifolds; /* of the search in hand */
+  double speed_max;      /* of all bodies on all ranks, at the last refresh */
   TlNetMemo *net_memo;
   TlConstraintRow *joint_row; /* [joint_rows] of the last step, in the arena; NULL: none */
   size_t joint_rows;          /* those of the kind 0 were not moved */
