@@ -111,7 +111,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/fuzz/f
 JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
   $(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(JUDGE_OBJ) $(LIB) $(LDLIBS_ALL)
 
-.PHONY: deb check-deb all tools tests judges check check-unit check-mpi check-cli check-asan check-faults check-report lint format \
+.PHONY: deb check-deb all tools tests judges check check-unit check-mpi check-cli check-asan check-faults check-survive check-report lint format \
   validation validation-full cost-accuracy bench score reference man completion demo install uninstall clean distclean deps help
 
 all: tools ## build the library and the tools (build/bin)
@@ -283,6 +283,10 @@ fuzzers: $(FUZZERS)
 check-faults: deps ## every tool under failing memory and files (10 minutes; FULL=1: every call; ONLY=, KINDS=, MOST=)
 	@$(MAKE) --no-print-directory $(JOBS) tools $(FAULTS)
 	@BIN=$(BIN) TESTBIN=$(TESTBIN) tests/faults/run.sh
+
+check-survive: deps ## runs killed at random moments and resumed, and one of 200,000 steps (30 minutes; KILLS=, STEPS=, SCENES=, SEED=)
+	@$(MAKE) --no-print-directory $(JOBS) tools $(TESTBIN)/test_resume $(TESTBIN)/test_run
+	@BIN=$(BIN) TESTBIN=$(TESTBIN) tests/survive/run.sh
 
 # Physics and speed, held to goals: one line a figure, the tables in docs/ from the same lines.
 validation bench: deps ## physics (docs/validation.md), speed (docs/performance.md); STUDY=name for one
