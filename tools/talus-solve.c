@@ -47,7 +47,8 @@ static const struct {
 } signals[] = {{SIGTERM, TL_WISH_STOP},
                {SIGINT, TL_WISH_STOP},
                {SIGHUP, TL_WISH_STOP},
-               {SIGUSR2, TL_WISH_STOP}};
+               {SIGUSR2, TL_WISH_STOP},
+               {SIGUSR1, TL_WISH_SAVE}};
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
 /* One request to end may arrive as several signals: SIGTERM of a batch system to every process and
@@ -367,8 +368,9 @@ static const TlTool tool = {
         "in the current folder.\n"
         "The state is saved there every ten minutes (study section checkpoint), at the end, and\n"
         "when SIGTERM, SIGINT or SIGHUP ends the run after the step at hand (a second one, more\n"
-        "than 1.5 s later, ends it at once); --resume continues from the newest whole checkpoint,\n"
-        "with the same result as a run that was never stopped.",
+        "than 1.5 s later, ends it at once); SIGUSR1 saves the state after the step at hand and the\n"
+        "run continues. --resume continues from the newest whole checkpoint, with the same result as\n"
+        "a run that was never stopped.",
     .example = "  talus-solve --dry-run config/hopper.yaml\n"
                "  talus-mpirun -n 2 talus-solve config/hopper.yaml -o hopper.run "
                "--set time.duration_s=0.1\n"
@@ -396,6 +398,7 @@ static TlStatus share_cores(TlComm *comm) {
 
 int main(int argc, char **argv) {
   TlComm *comm = NULL;
+  signal(SIGUSR1, SIG_IGN); /* there is nothing to save before the first step; helpers inherit it */
   tl_log_set("talus-solve", TL_LOG_INFO);
   tl_par_start(argv);
   TlStatus status = tl_comm_start(&comm, &argc, &argv);

@@ -143,7 +143,7 @@ largest_island() { # folder: bodies
 
 # One chain of kills after the other until there were enough of them; the last one is let go to its end.
 survive() { # most ranks
-  local most=$1 killed=0 whole_ended=0 first took n one=0 all=0 pids pid counts= last=0
+  local most=$1 killed=0 whole_ended=0 first took n one=0 all=0 pids pid counts='' last=0
   "${scene}_study" >"$scene.yaml"
   first=$(date +%s%N)
   start 1 "$folder/$scene.yaml" -o "$folder/whole"; finish "the run that nobody disturbs"
@@ -161,7 +161,7 @@ survive() { # most ranks
       start $n "$folder/$scene.yaml" --overwrite -o "$folder/cut"
     fi
     if [ "$killed" -lt "$kills" ]; then
-      sleep "$(awk -v r=$RANDOM -v t="$took" 'BEGIN {print 0.15 + r / 32768 * t / 1000 * 0.5}')"
+      sleep "$(awk -v r="$RANDOM" -v t="$took" 'BEGIN {print 0.15 + r / 32768 * t / 1000 * 0.5}')"
       mapfile -t pids < <(ranks "$folder/cut")
       if [ "${#pids[@]}" -gt 0 ]; then
         killed=$((killed + 1)); counts="$counts $n"
