@@ -15,7 +15,7 @@
 #include <time.h>
 
 typedef struct Options {
-  char *catalog;
+  char *catalog, *audit;
   TlTexts sets;
   bool keys, columns, resume;
 } Options;
@@ -31,6 +31,11 @@ static const TlParam params[] = {
      "continue a run that was stopped from its newest whole checkpoint: STUDY is the study it "
      "began with, or its results folder",
      NULL},
+    {"audit", TL_P_TEXT, offsetof(Options, audit), "", "", 0, 0, NULL,
+     "write what each phase of the steps cost each rank: work, seconds, messages, bytes, "
+     "collectives "
+     "(docs/reference/results.md)",
+     "FILE", .role = TL_ROLE_REPLACES},
     {"keys", TL_P_FLAG, offsetof(Options, keys), "", "false", 0, 0, NULL,
      "print the table of the study's keys and stop", NULL},
     {"columns", TL_P_FLAG, offsetof(Options, columns), "", "false", 0, 0, NULL,
@@ -360,6 +365,7 @@ static TlStatus solve(const TlCall *call) {
                           .overwrite = call->overwrite,
                           .resume = o->resume,
                           .provenance = p,
+                          .audit = o->audit,
                           .stop = take_wishes};
   TlRun run;
   status = tl_run_open(&run, comm, &options);

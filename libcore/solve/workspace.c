@@ -59,6 +59,10 @@ void tl_workspace_trace(TlWorkspace *workspace, const TlCollisionTrace *trace) {
   workspace->trace = trace;
 }
 
+void tl_workspace_audit(TlWorkspace *workspace, TlAudit *audit) {
+  workspace->audit = audit;
+}
+
 void tl_workspace_keep_bonds(TlWorkspace *workspace, bool keep) {
   tl_net_memo_keep_rows(workspace->net_memo, keep);
 }

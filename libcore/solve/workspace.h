@@ -3,6 +3,7 @@
 #define TL_SOLVE_WORKSPACE_H
 
 #include "base/mem.h"
+#include "solve/audit.h"
 #include "solve/detect.h"
 #include "solve/membrane.h"
 #include "solve/press.h"
@@ -38,6 +39,7 @@ struct TlWorkspace {
   TlProblemRow *problem;
   size_t problem_count, problem_capacity;
   const TlCollisionTrace *trace;
+  TlAudit *audit; /* borrowed; NULL: none */
 };
 
 #endif

@@ -143,7 +143,7 @@ largest_island() { # folder: bodies
 
 # One chain of kills after the other until there were enough of them; the last one is let go to its end.
 survive() { # most ranks
-  local most=$1 killed=0 whole_ended=0 first took n one=0 all=0 pids pid counts='' last=0
+  local most=$1 killed=0 ended=0 first took n one=0 all=0 pids pid counts='' last=0
   "${scene}_study" >"$scene.yaml"
   first=$(date +%s%N)
   start 1 "$folder/$scene.yaml" -o "$folder/whole"; finish "the run that nobody disturbs"
@@ -151,7 +151,8 @@ survive() { # most ranks
   took=$((($(date +%s%N) - first) / 1000000)) # ms
   hash=$(grep ^state_hash: out)
   [ "$scene" != impulses ] || [ "$(largest_island whole)" -gt 256 ] || fail "no island is large enough for several ranks"
-  while [ "$killed" -lt "$kills" ] || [ "$whole_ended" = 0 ]; do
+  while [ "$killed" -lt "$kills" ] || [ "$ended" = 0 ]; do
+    ended=0
     n=$((RANDOM % most + 1))
     [ "$n" != "$last" ] || n=$((n % most + 1))
     last=$n
@@ -179,7 +180,7 @@ survive() { # most ranks
     finish "a resumed run on $n ranks"
     [ "$code" = 0 ] || fail "a resumed run on $n ranks: exit $code: $(cat err)"
     same "$folder/whole" "$folder/cut"
-    whole_ended=1
+    ended=1
     rm -r cut
   done
   echo "$scene: $killed kills, $one of one rank, $all of all, on ranks$counts: all ends are the bits of the whole run"
