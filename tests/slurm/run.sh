@@ -9,7 +9,7 @@ folder=$(mktemp -d)
 chmod 755 "$folder"
 trap 'scancel --state=RUNNING --name=talus 2>/dev/null; "$repository/tests/slurm/cluster.sh" stop "$folder/slurm"; rm -rf "$folder"' EXIT
 tests/slurm/cluster.sh start "$folder/slurm"
-export SLURM_CONF=$folder/slurm/slurm.conf PATH="$BIN:$PATH" OMP_NUM_THREADS=1 PIPELINES=$repository/pipeline
+export SLURM_CONF=$folder/slurm/slurm.conf SLURM_MPI_TYPE=pmix PATH="$BIN:$PATH" OMP_NUM_THREADS=1 PIPELINES=$repository/pipeline
 mkdir "$folder/work"
 cd "$folder/work"
 fail() { echo "check-slurm: $*"; tail -n 20 slurm-*.out 2>/dev/null; exit 1; }
