@@ -284,7 +284,7 @@ check-faults: deps ## every tool under failing memory and files (10 minutes; FUL
 	@$(MAKE) --no-print-directory $(JOBS) tools $(FAULTS)
 	@BIN=$(BIN) TESTBIN=$(TESTBIN) tests/faults/run.sh
 
-check-survive: deps ## runs killed at random moments and resumed, and one of 200,000 steps (30 minutes; KILLS=, STEPS=, SCENES=, SEED=)
+check-survive: deps ## runs killed at random moments and resumed, and one of 200,000 steps (20 minutes; KILLS=, STEPS=, SCENES=, SEED=)
 	@$(MAKE) --no-print-directory $(JOBS) tools $(TESTBIN)/test_resume $(TESTBIN)/test_run
 	@BIN=$(BIN) TESTBIN=$(TESTBIN) tests/survive/run.sh
 
