@@ -111,7 +111,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/fuzz/f
 JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
   $(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(JUDGE_OBJ) $(LIB) $(LDLIBS_ALL)
 
-.PHONY: deb check-deb all tools tests judges check check-unit check-mpi check-cli check-asan check-faults check-report lint format \
+.PHONY: deb check-deb all tools tests judges check check-unit check-mpi check-cli check-asan check-faults check-survive check-slurm check-report lint format \
   validation validation-full cost-accuracy bench score reference man completion demo install uninstall clean distclean deps help
 
 all: tools ## build the library and the tools (build/bin)
@@ -284,6 +284,16 @@ check-faults: deps ## every tool under failing memory and files (10 minutes; FUL
 	@$(MAKE) --no-print-directory $(JOBS) tools $(FAULTS)
 	@BIN=$(BIN) TESTBIN=$(TESTBIN) tests/faults/run.sh
 
+check-survive: deps ## runs killed at random moments and resumed, and one of 200,000 steps (20 minutes; KILLS=, STEPS=, SCENES=, SEED=)
+	@$(MAKE) --no-print-directory $(JOBS) tools $(TESTBIN)/test_resume $(TESTBIN)/test_run
+	@BIN=$(BIN) TESTBIN=$(TESTBIN) tests/survive/run.sh
+
+check-slurm: deps ## job scripts under a Slurm started on this machine (8 minutes; root; installs munge and slurm-wlm)
+	@dpkg -s munge slurm-wlm >/dev/null 2>&1 || $(SUDO) env DEBIAN_FRONTEND=noninteractive \
+	  apt-get install -y --no-install-recommends munge slurm-wlm
+	@$(MAKE) --no-print-directory $(JOBS) tools
+	@BIN=$(BIN) TESTBIN=$(TESTBIN) tests/slurm/run.sh
+
 # Physics and speed, held to goals: one line a figure, the tables in docs/ from the same lines.
 validation bench: deps ## physics (docs/validation.md), speed (docs/performance.md); STUDY=name for one
 	@$(MAKE) --no-print-directory $(JOBS) judges >&2
@@ -356,7 +366,7 @@ INSTALLED_FOLDERS := share/talus/installed.folders
 BASH_PLACE := share/bash-completion/completions
 ZSH_PLACE := share/zsh/vendor-completions
 FOLDERS := . bin include lib lib/pkgconfig lib/python3 lib/python3/dist-packages $(PYTHON_PLACE) \
-  share share/bash-completion $(BASH_PLACE) share/man share/man/man1 share/talus share/zsh $(ZSH_PLACE)
+  share share/bash-completion $(BASH_PLACE) share/man share/man/man1 share/talus share/talus/slurm share/zsh $(ZSH_PLACE)
 # What a program needs to call the library: pkg-config --cflags --libs talus.
 define TALUS_PC
 prefix=$(PREFIX)
@@ -378,6 +388,7 @@ install: tools man completion ## install tools, man pages, completion, the libra
 	install -m 644 $(filter build/completion/zsh/%,$(COMPLETION)) $(call quote,$(ROOT)/$(ZSH_PLACE))
 	install -m 644 $(wildcard pipeline/*.mk config/*.yaml) $(call quote,$(ROOT)/share/talus)
 	install -m 755 $(wildcard pipeline/*.sh) $(call quote,$(ROOT)/share/talus)
+	install -m 755 $(wildcard pipeline/slurm/*.sh) $(call quote,$(ROOT)/share/talus/slurm)
 	install -m 644 $(PYTHON_FILES) $(call quote,$(ROOT)/$(PYTHON_PLACE))
 	install -m 644 include/talus.h $(call quote,$(ROOT)/include)
 	install -m 644 $(LIB_MADE) $(call quote,$(ROOT)/lib)
@@ -386,7 +397,8 @@ install: tools man completion ## install tools, man pages, completion, the libra
 	  $(TOOLS:%=share/man/man1/%.1) $(TOOLS:%=$(BASH_PLACE)/%) $(TOOLS:%=$(ZSH_PLACE)/_%) \
 	  $(PYTHON_FILES:python/talus/%=$(PYTHON_PLACE)/%) \
 	  include/talus.h lib/libtalus.a lib/pkgconfig/talus.pc \
-	  $(addprefix share/talus/,$(notdir $(wildcard pipeline/*.mk config/*.yaml pipeline/*.sh))) >$(INSTALLED)
+	  $(addprefix share/talus/,$(notdir $(wildcard pipeline/*.mk config/*.yaml pipeline/*.sh))) \
+	  $(patsubst pipeline/%,share/talus/%,$(wildcard pipeline/slurm/*.sh)) >$(INSTALLED)
 
 uninstall: ## remove what install put there; what was changed since, and what is not ours, stays
 	@cd $(call quote,$(ROOT)) || exit 1; \

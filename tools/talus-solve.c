@@ -15,7 +15,7 @@
 #include <time.h>
 
 typedef struct Options {
-  char *catalog;
+  char *catalog, *audit;
   TlTexts sets;
   bool keys, columns, resume;
 } Options;
@@ -31,6 +31,11 @@ static const TlParam params[] = {
      "continue a run that was stopped from its newest whole checkpoint: STUDY is the study it "
      "began with, or its results folder",
      NULL},
+    {"audit", TL_P_TEXT, offsetof(Options, audit), "", "", 0, 0, NULL,
+     "write what each phase of the steps cost each rank: work, seconds, messages, bytes, "
+     "collectives "
+     "(docs/reference/results.md)",
+     "FILE", .role = TL_ROLE_REPLACES},
     {"keys", TL_P_FLAG, offsetof(Options, keys), "", "false", 0, 0, NULL,
      "print the table of the study's keys and stop", NULL},
     {"columns", TL_P_FLAG, offsetof(Options, columns), "", "false", 0, 0, NULL,
@@ -47,7 +52,8 @@ static const struct {
 } signals[] = {{SIGTERM, TL_WISH_STOP},
                {SIGINT, TL_WISH_STOP},
                {SIGHUP, TL_WISH_STOP},
-               {SIGUSR2, TL_WISH_STOP}};
+               {SIGUSR2, TL_WISH_STOP},
+               {SIGUSR1, TL_WISH_SAVE}};
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
 /* One request to end may arrive as several signals: SIGTERM of a batch system to every process and
@@ -115,21 +121,29 @@ static TlStatus print_columns(void) {
 static void say_plan(const TlRun *run) {
   const TlSetup *s = &run->model->setup;
   if (run->checkpoint) return; /* said already where it continues */
-  tl_log_info("%lld grains on %d rank%s of %d thread%s, %lld steps of %g s (%.4g s), frames every "
-              "%g s, about %.0f MB on the largest rank, up to %.3g MB of results in %s",
-              (long long)run->state->grains, tl_comm_size(run->comm),
-              tl_comm_size(run->comm) > 1 ? "s" : "", tl_par_threads(),
-              tl_par_threads() > 1 ? "s" : "", (long long)tl_setup_steps(s), s->time.dt_s,
-              (double)tl_setup_steps(s) * s->time.dt_s, s->time.frame_every_s,
-              (double)tl_run_memory(run) / 1e6, (double)tl_run_disk(run) / 1e6, run->folder);
+  double packed = (double)tl_run_memory(run, TL_CONTACTS_PACKED),
+         machine = (double)tl_mem_machine_bytes();
+  tl_log_info(
+      "%lld grains on %d rank%s of %d thread%s, %lld steps of %g s (%.4g s), frames every "
+      "%g s, on the largest rank about %.0f MB while grains fall and %.0f MB where they lie "
+      "packed, up to %.3g MB of results in %s",
+      (long long)run->state->grains, tl_comm_size(run->comm),
+      tl_comm_size(run->comm) > 1 ? "s" : "", tl_par_threads(), tl_par_threads() > 1 ? "s" : "",
+      (long long)tl_setup_steps(s), s->time.dt_s, (double)tl_setup_steps(s) * s->time.dt_s,
+      s->time.frame_every_s, (double)tl_run_memory(run, TL_CONTACTS_LOOSE) / 1e6, packed / 1e6,
+      (double)tl_run_disk(run) / 1e6, run->folder);
+  if (machine > 0 && packed * tl_comm_node_size(run->comm) > machine)
+    tl_log_warn("the machine has %.3g GB, and where all grains lie packed the run may need %.3g GB "
+                "of it; take more machines or fewer grains",
+                1e-9 * machine, 1e-9 * packed * tl_comm_node_size(run->comm));
   if (run->state->lifted_m > 1e-3 * run->model->selection.median_diameter_m)
     tl_log_info("the assembly was lifted by %.4g m to stand clear of the ground",
                 run->state->lifted_m);
 }
 
 typedef struct Plan {
-  int64_t disk, free_bytes;
-  double step_s, left_s; /* wall time of a step, of all that are to be done */
+  int64_t disk, free_bytes, memory; /* memory: of the largest rank after the first steps */
+  double step_s, left_s;            /* wall time of a step, of all that are to be done */
 } Plan;
 
 static TlStatus report_plan(const TlRun *run, const Plan *plan, bool json) {
@@ -147,7 +161,12 @@ static TlStatus report_plan(const TlRun *run, const Plan *plan, bool json) {
         &r, "median_diameter",
         run->model->setup.grains.grain_scale * run->model->selection.median_diameter_m, "m");
   if (status == TL_OK) status = tl_run_report_materials(run, &r);
-  if (status == TL_OK) status = tl_report_int(&r, "memory_estimate", tl_run_memory(run), "bytes");
+  if (status == TL_OK)
+    status =
+        tl_report_int(&r, "memory_estimate_loose", tl_run_memory(run, TL_CONTACTS_LOOSE), "bytes");
+  if (status == TL_OK)
+    status = tl_report_int(&r, "memory_estimate", tl_run_memory(run, TL_CONTACTS_PACKED), "bytes");
+  if (status == TL_OK) status = tl_report_int(&r, "memory_of_first_steps", plan->memory, "bytes");
   if (status == TL_OK) status = tl_report_int(&r, "disk_estimate", plan->disk, "bytes");
   if (status == TL_OK) status = tl_report_int(&r, "disk_free", plan->free_bytes, "bytes");
   if (status == TL_OK) status = tl_report_real(&r, "step_time", plan->step_s, "s");
@@ -165,6 +184,8 @@ static TlStatus try_out(TlRun *run, int64_t free_bytes, bool json) {
   int64_t left = tl_setup_steps(&run->model->setup) - run->state->totals.steps;
   char text[32];
   TL_TRY(tl_run_trial(run, &plan.step_s));
+  plan.memory = tl_mem_peak_bytes();
+  TL_TRY(tl_comm_most_int(run->comm, &plan.memory, 1));
   plan.left_s = plan.step_s * (double)left;
   tl_forecast_text(text, plan.left_s);
   tl_log_info(
@@ -342,6 +363,7 @@ static TlStatus solve(const TlCall *call) {
                           .overwrite = call->overwrite,
                           .resume = o->resume,
                           .provenance = p,
+                          .audit = o->audit,
                           .stop = take_wishes};
   TlRun run;
   status = tl_run_open(&run, comm, &options);
@@ -365,8 +387,11 @@ static const TlTool tool = {
         "in the current folder.\n"
         "The state is saved there every ten minutes (study section checkpoint), at the end, and\n"
         "when SIGTERM, SIGINT or SIGHUP ends the run after the step at hand (a second one, more\n"
-        "than 1.5 s later, ends it at once); --resume continues from the newest whole checkpoint,\n"
-        "with the same result as a run that was never stopped.",
+        "than 1.5 s later, ends it at once); SIGUSR1 saves the state after the step at hand and "
+        "the\n"
+        "run continues. --resume continues from the newest whole checkpoint, with the same result "
+        "as\n"
+        "a run that was never stopped.",
     .example = "  talus-solve --dry-run config/hopper.yaml\n"
                "  talus-mpirun -n 2 talus-solve config/hopper.yaml -o hopper.run "
                "--set time.duration_s=0.1\n"
@@ -382,5 +407,6 @@ static const TlTool tool = {
 };
 
 int main(int argc, char **argv) {
+  signal(SIGUSR1, SIG_IGN); /* there is nothing to save before the first step; helpers inherit it */
   return tl_cli_ranks_main(&tool, &in_step, argc, argv);
 }

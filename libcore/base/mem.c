@@ -114,51 +114,66 @@ typedef struct TlArenaChunk {
   unsigned char *bytes;
 } TlArenaChunk;
 
+/* Half as much again as there is, so that few chunks come in a step; what is not used of one is not
+ * touched, and takes no memory. */
+static TlArenaChunk *new_chunk(TlArena *arena, size_t bytes) {
+  size_t half = arena->size / 2, size = arena->chunks ? half : arena->wanted;
+  if (size < (size_t)1 << 16) size = (size_t)1 << 16;
+  if (size < bytes) size = bytes;
+  TlArenaChunk *chunk = tl_calloc(1, sizeof *chunk);
+  if (!chunk) return NULL;
+  chunk->bytes = tl_realloc(NULL, 0, size, 1);
+  if (!chunk->bytes) {
+    tl_free(chunk);
+    return NULL;
+  }
+  chunk->size = size;
+  chunk->next = arena->chunks;
+  arena->chunks = chunk;
+  arena->size += size;
+  return chunk;
+}
+
 void *tl_arena_push(TlArena *arena, size_t count, size_t size) {
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) return out_of_memory(count, size);
   bytes = padded(bytes);
   TlArenaChunk *chunk = arena->chunks;
-  if (!chunk || chunk->size - chunk->used < bytes) {
-    size_t want = chunk ? 2 * chunk->size : (size_t)1 << 16;
-    if (want < bytes) want = bytes;
-    chunk = tl_calloc(1, sizeof *chunk);
-    if (!chunk) return NULL;
-    chunk->bytes = tl_calloc(want, 1);
-    if (!chunk->bytes) {
-      tl_free(chunk);
-      return NULL;
-    }
-    chunk->size = want;
-    chunk->next = arena->chunks;
-    arena->chunks = chunk;
-    arena->peak_bytes += want;
-  }
+  if (!chunk || chunk->size - chunk->used < bytes) chunk = new_chunk(arena, bytes);
+  if (!chunk) return NULL;
   void *block = chunk->bytes + chunk->used;
   chunk->used += bytes;
   return block;
 }
 
-void tl_arena_reset(TlArena *arena) {
-  /* Keep the newest chunk only: it is the largest, so a steady step allocates nothing. */
-  TlArenaChunk *keep = arena->chunks;
-  if (!keep) return;
-  for (TlArenaChunk *chunk = keep->next; chunk;) {
+static void free_chunks(TlArena *arena) {
+  for (TlArenaChunk *chunk = arena->chunks; chunk;) {
     TlArenaChunk *next = chunk->next;
     tl_free(chunk->bytes);
     tl_free(chunk);
     chunk = next;
   }
-  keep->next = NULL;
-  keep->used = 0;
+  arena->chunks = NULL;
+  arena->size = 0;
+}
+
+/* One chunk stays, so a steady step allocates nothing. Several become one for all that was used and
+ * an eighth more, when the next block is asked for. */
+void tl_arena_reset(TlArena *arena) {
+  TlArenaChunk *first = arena->chunks;
+  if (!first) return;
+  if (!first->next) {
+    first->used = 0;
+    return;
+  }
+  size_t used = 0;
+  for (TlArenaChunk *chunk = first; chunk; chunk = chunk->next) used += chunk->used;
+  free_chunks(arena);
+  arena->wanted = used + used / 8;
 }
 
 void tl_arena_free(TlArena *arena) {
-  tl_arena_reset(arena);
-  if (arena->chunks) {
-    tl_free(arena->chunks->bytes);
-    tl_free(arena->chunks);
-  }
+  free_chunks(arena);
   *arena = (TlArena){0};
 }
 

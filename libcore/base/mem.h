@@ -49,7 +49,7 @@ void tl_mem_fail_at(int64_t k);
 /* Scratch arena: push blocks, reset all at once; blocks are 64-byte aligned and not zeroed. */
 typedef struct TlArena {
   struct TlArenaChunk *chunks;
-  size_t peak_bytes;
+  size_t size, wanted; /* bytes of all chunks; of the next one, where there is none */
 } TlArena;
 void *tl_arena_push(TlArena *arena, size_t count, size_t size); /* NULL with a message */
 void tl_arena_reset(TlArena *arena);

@@ -29,10 +29,10 @@ static double edge_of(const Grid *g, int32_t level) {
   return ldexp(g->least_m, level);
 }
 
+/* Cells that follow each other along x, as a search visits them, have buckets that do. */
 static uint64_t bucket_of(const Grid *g, Cell c) {
-  uint64_t h = tl_random_mix((uint64_t)c.x * 0x9e3779b97f4a7c15u + (uint64_t)c.level);
-  h = tl_random_mix(h ^ ((uint64_t)c.y * 0xc2b2ae3d27d4eb4fu));
-  return tl_random_mix(h ^ ((uint64_t)c.z * 0x165667b19e3779f9u)) & g->mask;
+  uint64_t h = tl_random_mix((uint64_t)c.y * 0xc2b2ae3d27d4eb4fu + (uint64_t)c.level);
+  return (tl_random_mix(h ^ ((uint64_t)c.z * 0x165667b19e3779f9u)) + (uint64_t)c.x) & g->mask;
 }
 
 static int64_t cell_at(double x, double edge) {

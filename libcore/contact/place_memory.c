@@ -11,8 +11,6 @@ void tl_place_memory_free(TlPlaceMemory *memory) {
     tl_free(memory->tally[t].note);
   }
   tl_free(memory->tally);
-  tl_free(memory->places.row);
-  tl_free(memory->searches.row);
   *memory = (TlPlaceMemory){0};
 }
 
@@ -114,10 +112,11 @@ static void swap(TlPairRows *a, TlPairRows *b) {
   *b = t;
 }
 
-/* Each list is in order: the lowest slot of all comes next. */
+/* Each list is in order: the lowest slot of all comes next. The state's rows of the last step were all
+ * recalled by now, so the new ones take their place. */
 TlStatus tl_place_commit(TlPlaceMemory *memory, TlPairState *pairs) {
   size_t places = 0, searches = 0, *next;
-  TlPairRows *to_places = &memory->places, *to_searches = &memory->searches;
+  TlPairRows *to_places = &pairs->of[TL_PLACES], *to_searches = &pairs->of[TL_PLACE_SEARCHES];
   if (memory->tallies == 1 || memory->tally[1].notes == 0) { /* one list is the order itself */
     bool alone = true;
     for (size_t t = 1; t < memory->tallies; t++) alone = alone && memory->tally[t].notes == 0;
@@ -153,7 +152,5 @@ TlStatus tl_place_commit(TlPlaceMemory *memory, TlPairState *pairs) {
           ((const TlPlaceRow *)from->places.row)[note->first + (size_t)i];
   }
   tl_free(next);
-  swap(&pairs->of[TL_PLACES], to_places);
-  swap(&pairs->of[TL_PLACE_SEARCHES], to_searches);
   return TL_OK;
 }

@@ -27,7 +27,6 @@ typedef struct TlPlaceTally { /* of one thread; one search a note */
 typedef struct TlPlaceMemory {
   TlPlaceTally *tally; /* [tallies] owned */
   size_t tallies;
-  TlPairRows places, searches; /* scratch of tl_place_commit */
 } TlPlaceMemory;
 void tl_place_memory_free(TlPlaceMemory *memory);
 

@@ -15,26 +15,39 @@ static int64_t state_bytes(void) {
                    tl_record_packed_bytes(&tl_collider_record, TL_SAVE));
 }
 
-/* State and derived fields, touches at eight a grain, contacts and their scratch at twelve points a
- * grain; ghosts as many again at worst. */
-int64_t tl_run_memory(const TlRun *run) {
+/* Measured in layers of 9,000 to a million grains of 290 nodes that fall on each other (docs/notebook/performance.md,
+ * A million grains): state, derived fields and scratch of a body with the ten pairs that the broad phase
+ * lists for it; a contact point with its copies, its memory and the places of its pair, by any method.
+ * Ghosts as many again at worst. */
+enum { BODY_BYTES = 3000, CONTACT_BYTES = 4000, BASE_BYTES = 40 << 20 };
+
+int64_t tl_run_memory(const TlRun *run, int contacts) {
   int64_t ranks = tl_comm_size(run->comm),
           grains = (run->state->grains + tl_pour_left(run) + tl_nets_spheres(&run->model->nets)) /
                        ranks +
                    1;
   int64_t ghosts = ranks > 1 ? grains : 0;
-  int64_t body = state_bytes() + 160, contact = 12 * 400 + 8 * 48;
   int64_t terrain = run->model->has_terrain
                         ? run->model->terrain.nx * run->model->terrain.ny * 4 +
                               run->model->terrain.bnx * run->model->terrain.bny * 16 +
                               run->model->terrain.band_count * 4
                         : 0;
-  return (grains + ghosts) * body + grains * contact + run->model->selection.grid_bytes + terrain +
-         ((int64_t)30 << 20);
+  return (grains + ghosts) * BODY_BYTES + grains * contacts * CONTACT_BYTES +
+         run->model->selection.grid_bytes + terrain + BASE_BYTES;
+}
+
+/* Does contact memory hold places (contact/places.h)? */
+static bool keeps_places(const TlRun *run) {
+  if (tl_setup_solver(&run->model->setup).search.edges != TL_EDGES_PLACES) return false;
+  bool keeps = run->model->catalog != NULL;
+  for (int64_t i = 0; i < run->model->shapes.count; i++)
+    keeps = keeps || tl_study_shapes_gridded(&run->model->shapes, tl_study_shape_id(i));
+  return keeps;
 }
 
 /* HDF5 keeps about 25 kB of its own a frame; a row has 144 bytes; a checkpoint has a body's record
- * and about a dozen touches; one more than is kept exists while it is written. */
+ * and about a dozen touches, or the places of the pairs next to each other, 1.5 kB where grains lie
+ * packed; one more than is kept exists while it is written. */
 int64_t tl_run_disk(const TlRun *run) {
   const TlTimeSetup *t = &run->model->setup.time;
   const TlCheckpointSetup *c = &run->model->setup.checkpoint;
@@ -43,7 +56,7 @@ int64_t tl_run_disk(const TlRun *run) {
       2 + (t->frame_every_s > 0 ? steps / tl_setup_every(&run->model->setup, t->frame_every_s) : 0);
   int64_t lines = 2 + steps / tl_setup_every(&run->model->setup, t->history_every_s);
   int64_t grains = run->state->grains + tl_pour_left(run) - run->state->totals.outside;
-  int64_t body = state_bytes();
+  int64_t body = state_bytes() + 12 * 48 + (keeps_places(run) ? 1500 : 0);
   int64_t saved = c->keep + 1;
   if (c->every_steps == 0 && c->every_minutes == 0) saved = 1;
   int64_t scene = run->checkpoint ? 0 : run->model->selection.grid_bytes;
@@ -57,7 +70,7 @@ int64_t tl_run_disk(const TlRun *run) {
   /* in doubles: a mistyped number of steps may ask for more than 2^63 bytes */
   double bytes = (double)frames * (double)(25000 + 144 * grains) +
                  (350.0 + 220.0 * rows) * (double)lines +
-                 (double)(saved * (8000 + grains * (body + 12 * 48)) + scene);
+                 (double)(saved * (8000 + grains * body) + scene);
   return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }
 

@@ -6,8 +6,10 @@
 #include "base/report.h"
 #include "run/run.h"
 
-/* Estimated memory of the largest rank, bytes. */
-int64_t tl_run_memory(const TlRun *run);
+/* Contact points a grain: while grains fall and collide, and where they lie packed. */
+enum { TL_CONTACTS_LOOSE = 1, TL_CONTACTS_PACKED = 5 };
+/* Estimated memory of the largest rank, bytes, with so many contact points a grain. */
+int64_t tl_run_memory(const TlRun *run, int contacts);
 /* Most that the results folder will still grow: frames before compression, lines of history.csv,
  * checkpoints, the scene. */
 int64_t tl_run_disk(const TlRun *run);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/air.h"
+#include "run/audit.h"
 #include "run/boundary_forces.h"
 #include "run/forecast.h"
 #include "run/forest.h"
@@ -288,6 +289,7 @@ static void warn_unstable(TlRun *run, const TlStepReport *r) {
 }
 
 static TlStatus fresh_ghosts(TlRun *run) {
+  tl_audit_enter(run->audit, TL_AUDIT_GHOSTS);
   TL_TRY(tl_comm_agree(run->comm, tl_run_refresh(run)));
   TL_TRY(tl_dist_halo(run->dist, &run->state->dem.bodies));
   return tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, &run->state->dem.bodies,
@@ -335,6 +337,7 @@ TlStatus tl_run_advance(TlRun *run) {
   TlStatus status = tl_step(run->model->dem, &run->state->dem, &run->controls, run->work,
                             tl_dist_sync(run->dist), &report);
   TL_TRY(tl_comm_agree(run->comm, explain(run, status)));
+  tl_audit_enter(run->audit, TL_AUDIT_OUTPUT);
   add_up(&run->state->totals, &report);
   tl_air_drag(run);
   tl_forest_hit(run);
@@ -431,8 +434,11 @@ static TlStatus after_step(TlRun *run, int64_t step, int64_t last, double cpu_s)
   if (step == last && !frame) TL_TRY(tl_run_write_frame(run, step));
   if (step == last && !frame) TL_TRY(tl_cells_write(run, true));
   if (step == last && !line) TL_TRY(write_line(run, step, cpu_s));
+  tl_audit_enter(run->audit, TL_AUDIT_MIGRATION);
   TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
-  return rebalance(run, step);
+  TL_TRY(rebalance(run, step));
+  tl_audit_enter(run->audit, TL_AUDIT_OUTPUT);
+  return TL_OK;
 }
 
 static TlStatus stopped(const TlRun *run, int64_t step) {
@@ -517,9 +523,15 @@ TlStatus tl_run_go(TlRun *run) {
                 run->folder, (long long)steps);
     return look_at_ended(run);
   }
+  if (run->checkpoint && tl_apparatus_finished(run)) {
+    tl_log_info("%s: finished already, its test ended with step %lld", run->folder,
+                (long long)run->state->totals.steps);
+    return look_at_ended(run);
+  }
   run->started_s = tl_clock_s() - run->state->totals.wall_s;
   TL_TRY(run->checkpoint ? resume(run) : begin(run));
   run->saved_s = tl_clock_s();
+  TL_TRY(tl_comm_agree(run->comm, tl_run_audit_start(run)));
   TlProgress bar = tl_progress_start("steps", tl_setup_steps(&run->model->setup));
   TlStatus status = loop(run, &bar);
   tl_progress_end(&bar);
@@ -529,6 +541,7 @@ TlStatus tl_run_go(TlRun *run) {
   if (!run->options.no_output) TL_TRY(tl_comm_agree(run->comm, tl_output_sync(&run->output)));
   tl_output_view(&run->output, run->folder);
   say_traffic(run);
+  TL_TRY(tl_run_audit_write(run));
   TL_TRY(tl_comm_sum(run->comm, &run->state->totals.cpu_s, 1));
   return look_at_end(run);
 }

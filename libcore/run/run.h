@@ -13,6 +13,7 @@
 #include "model/shapes.h"
 #include "base/provenance.h"
 #include "dist/dist.h"
+#include "solve/audit.h"
 #include "run/assembly.h"
 #include "run/constraint_forces.h"
 #include "run/avatars.h"
@@ -46,7 +47,8 @@ typedef struct TlRunOptions {
   bool ensemble;  /* the blocks of the study's section ensemble become its bodies (run/ensemble.h);
                      else a study with such a section is refused */
   const TlProvenance *provenance; /* NULL: none */
-  int (*stop)(void *context);     /* asked after each step on each rank: TlRunWish, 0: continue */
+  const char *audit; /* file for what each phase costs each rank (run/audit.h); NULL: none */
+  int (*stop)(void *context); /* asked after each step on each rank: TlRunWish, 0: continue */
   void *stop_context;
 } TlRunOptions;
 
@@ -118,6 +120,8 @@ typedef struct TlRun {
   TlControls controls; /* filled by the apparatus before each step */
   TlWorkspace *work;
   TlDist *dist;
+  TlAudit *audit;       /* owned; NULL: none */
+  int64_t audited_from; /* step */
   /* where results go, and when */
   char *folder;
   char *study_path, *catalog_path; /* absolute */

@@ -273,6 +273,7 @@ TlStatus tl_run_new_solver(TlRun *run) {
   TL_TRY(tl_nets_register(&run->model->nets, *model));
   TL_TRY(tl_workspace_new(&run->work, *model));
   tl_workspace_keep_bonds(run->work, run->constraints.bonds);
+  tl_workspace_audit(run->work, run->audit);
   return TL_OK;
 }
 
@@ -399,6 +400,7 @@ void tl_run_close(TlRun *run) {
   tl_controls_free(&run->controls);
   tl_run_state_free(run->state);
   tl_dist_free(run->dist);
+  tl_free(run->audit);
   tl_free(run->later.items);
   tl_free(run->boundary_force);
   tl_free(run->constraints.row);

@@ -36,11 +36,9 @@ typedef struct Job {
   const TlBodies *bodies;
   const TlDynamics *dynamics;
   TlScan scan;
-  double *spin_speed;  /* of its surface about the body's centre, each collider */
-  TlPoint *kept;       /* TL_MANIFOLD_POINTS a slot */
-  int32_t *kept_count; /* of each slot */
-  Known *known;        /* of each slot with points */
-  TlPairLaw *slipped;  /* a law a contact, of bodies that have slid; NULL: none slips */
+  double *spin_speed; /* of its surface about the body's centre, each collider */
+  Known *known;       /* of each slot with points */
+  TlPairLaw *slipped; /* a law a contact, of bodies that have slid; NULL: none slips */
 } Job;
 
 /* What stands beside the nearest node: those it does not come nearer than by much, and those that
@@ -85,10 +83,11 @@ static TlStatus keep_points(void *context, const TlSlot *slot, TlPoints *points,
   const Job *job = context;
   const TlColliders *b = &job->bodies->colliders;
   const TlMargin *m = &slot->margin;
-  (void)thread;
-  job->known[slot->number] = (Known){NULL, 0};
+  TlManifolds *manifolds = job->detect->manifolds;
+  TlPoint *room;
   if (points->count == 0) return TL_OK;
   Known *known = &job->known[slot->number];
+  TL_TRY(tl_manifolds_room(manifolds, thread, &room));
   int64_t high = slot->b >= 0 ? b->id[slot->b] : -1 - slot->boundary;
   const TlPairRows *memory = job->detect->memory;
   if (!memory) memory = &job->bodies->pairs.of[TL_IMPULSES];
@@ -96,9 +95,9 @@ static TlStatus keep_points(void *context, const TlSlot *slot, TlPoints *points,
   double least = INFINITY;
   for (size_t i = 0; i < points->count; i++) least = tl_min(points->point[i].gap, least);
   double band = tl_max(m->band, m->reach - tl_max(least, 0));
-  job->kept_count[slot->number] =
-      tl_manifold(points->point, points->count, band, SPREAD * m->size, known->impulse,
-                  known->count, job->kept + slot->number * TL_MANIFOLD_POINTS);
+  int count = tl_manifold(points->point, points->count, band, SPREAD * m->size, known->impulse,
+                          known->count, room);
+  tl_manifolds_keep(manifolds, thread, (size_t)slot->number, count);
   return TL_OK;
 }
 
@@ -190,12 +189,13 @@ static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, const T
 static void fill_slot(const Job *job, const TlPair *pair, int64_t slot, const TlFound *found,
                       int32_t first) {
   TlSlot at = tl_scan_slot(&job->scan, slot);
-  const TlPoint *kept = job->kept + slot * TL_MANIFOLD_POINTS;
+  const TlPoint *kept = tl_manifolds_points(job->detect->manifolds, (size_t)slot);
+  int32_t count = tl_manifolds_count(job->detect->manifolds, (size_t)slot);
   TlContact *contact = &found->contact[first];
-  for (int32_t k = 0; k < job->kept_count[slot]; k++)
+  for (int32_t k = 0; k < count; k++)
     fill_contact(job, &contact[k], &kept[k], pair, &at, first + k);
   const Known *known = &job->known[slot];
-  warm_start(contact, job->kept_count[slot], job->dynamics, known->impulse, known->count);
+  warm_start(contact, count, job->dynamics, known->impulse, known->count);
 }
 
 typedef struct Filling {
@@ -213,8 +213,9 @@ static TlStatus fill_pairs(void *context, int64_t begin, int64_t end, int64_t bl
     const TlPair *pair = &f->found->pair[i];
     int64_t slot = f->pair_slot[i];
     for (int32_t done = 0; done < pair->count; slot++) { /* a body's boundaries: several slots */
-      fill_slot(job, pair, slot, f->found, pair->first + done);
-      done += job->kept_count[slot];
+      int32_t count = tl_manifolds_count(job->detect->manifolds, (size_t)slot);
+      if (count > 0) fill_slot(job, pair, slot, f->found, pair->first + done);
+      done += count;
     }
   }
   return TL_OK;
@@ -224,7 +225,8 @@ static TlStatus fill_pairs(void *context, int64_t begin, int64_t end, int64_t bl
 static void list_pairs(const Job *job, TlFound *found, int32_t *pair_slot) {
   const TlColliders *b = &job->bodies->colliders;
   for (int64_t i = 0; i < job->scan.slots; i++) {
-    if (job->kept_count[i] == 0) continue;
+    int32_t count = tl_manifolds_count(job->detect->manifolds, (size_t)i);
+    if (count == 0) continue;
     TlSlot slot = tl_scan_slot(&job->scan, i);
     TlPair *last = found->pairs ? &found->pair[found->pairs - 1] : NULL;
     int32_t body = b->body[slot.a];
@@ -240,13 +242,15 @@ static void list_pairs(const Job *job, TlFound *found, int32_t *pair_slot) {
                        .first = found->contacts,
                        .elsewhere = slot.a >= b->owned};
     }
-    last->count += job->kept_count[i];
-    found->contacts += job->kept_count[i];
+    last->count += count;
+    found->contacts += count;
   }
 }
 
 static TlStatus make_contacts(Job *job, TlFound *found) {
-  size_t slots = (size_t)job->scan.slots;
+  size_t slots = 0;
+  for (int64_t i = 0; i < job->scan.slots; i++)
+    slots += tl_manifolds_count(job->detect->manifolds, (size_t)i) > 0;
   int32_t *pair_slot = tl_arena_push(job->detect->arena, slots, sizeof *pair_slot);
   found->pair = tl_arena_push(job->detect->arena, slots, sizeof *found->pair);
   if (!pair_slot || !found->pair) return TL_ENOMEM;
@@ -284,12 +288,9 @@ static TlStatus start(Job *job) {
   TL_TRY(tl_par_loop(colliders, 512, LIGHT_NS, measure_spins, job));
   TL_TRY(tl_scan_start(&job->scan));
   size_t slots = (size_t)job->scan.slots;
-  job->kept = tl_arena_push(d->arena, slots * TL_MANIFOLD_POINTS, sizeof *job->kept);
-  job->kept_count = tl_arena_push(d->arena, slots, sizeof *job->kept_count);
   job->known = tl_arena_push(d->arena, slots, sizeof *job->known);
-  if (!job->kept || !job->kept_count || !job->known) return TL_ENOMEM;
-  memset(job->kept_count, 0, slots * sizeof *job->kept_count);
-  return TL_OK;
+  if (!job->known) return TL_ENOMEM;
+  return tl_manifolds_start(d->manifolds, tl_par_threads(), slots, d->arena);
 }
 
 TlStatus tl_detect(const TlDetect *d, const TlBodies *bodies, const TlDynamics *dynamics,

@@ -3,6 +3,7 @@
 #define TL_SOLVE_DETECT_H
 
 #include "solve/contact.h"
+#include "contact/manifolds.h"
 #include "contact/search.h"
 
 typedef struct TlDetect {
@@ -16,6 +17,7 @@ typedef struct TlDetect {
   TlArena *arena;           /* everything found lives here */
   TlNear *near;             /* lists that outlive the step */
   TlPoints *points;         /* scratch, one a thread */
+  TlManifolds *manifolds;   /* scratch */
   TlPlaceMemory *places;    /* takes what pairs know of their places (place_memory.h) */
   const TlPairRows *memory; /* impulses of the last step, sorted; NULL: the bodies' own */
 } TlDetect;

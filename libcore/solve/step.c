@@ -40,6 +40,7 @@ TlStatus tl_step(const TlModel *model, TlState *state, const TlControls *control
   TlStep step = {.model = model, .state = state, .controls = controls, .work = work, .sync = sync};
   TL_TRY(tl_controls_check(controls, model));
   TL_TRY(laws_of(&step));
+  tl_audit_enter(work->audit, TL_AUDIT_SEARCH);
   tl_arena_reset(&work->arena);
   work->joint_row = NULL;
   work->joint_rows = 0;

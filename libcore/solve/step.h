@@ -148,6 +148,10 @@ void tl_workspace_reset(TlWorkspace *workspace);
 /* Watch the impulses of the steps to come (NULL: no more); borrowed. For studies on one thread. */
 void tl_workspace_trace(TlWorkspace *workspace, const TlCollisionTrace *trace);
 
+/* What phases cost from the next step on (solve/audit.h); borrowed; NULL: no more. */
+struct TlAudit;
+void tl_workspace_audit(TlWorkspace *workspace, struct TlAudit *audit);
+
 /* From the next step on: note the forces of bonds, too, for tl_step_constraints (or do not, as when it
  * is new): there may be many. */
 void tl_workspace_keep_bonds(TlWorkspace *workspace, bool keep);

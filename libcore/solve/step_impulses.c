@@ -88,12 +88,14 @@ static TlStatus solve(TlStep *s, const TlMotion *m, TlStage *stage, TlStepReport
       (TlRestLaw){c->rest_tolerance * kick_m_s + 1e-9 * s->work->speed_max, c->rest_sweeps};
   double start = tl_clock_s();
   bool etm_only = c->rest == TL_REST_ETM;
+  tl_audit_enter(s->work->audit, TL_AUDIT_COLLISIONS);
   if (etm_only) kick(s, &m->real);
   stage->run = run_etm;
   stage->pair_ns = ETM_NS;
   TL_TRY(tl_stage_run(stage));
   double middle = tl_clock_s();
   r->etm_s = middle - start;
+  tl_audit_enter(s->work->audit, TL_AUDIT_RESTING);
   if (!etm_only) {
     kick(s, &m->real);
     stage->run = run_rest;
@@ -135,6 +137,7 @@ static TlStatus detect(const TlStep *s, const TlMotion *motion) {
                 .arena = &w->arena,
                 .near = &w->near,
                 .points = w->points,
+                .manifolds = &w->manifolds,
                 .places = m->search.edges == TL_EDGES_PLACES ? &w->places : NULL};
   TL_TRY(tl_motion_check_poses(b, step));
   TL_TRY(tl_context(tl_detect(&d, b, &motion->real, &w->found), "step %lld", (long long)step));
@@ -172,11 +175,13 @@ TlStatus tl_step_by_impulses(TlStep *s, TlStepReport *r) {
   TL_TRY(tl_step_together(s->sync, status));
   r->detect_s = tl_clock_s() - start;
   r->detect_cpu_s = tl_clock_process_cpu_s() - cpu;
+  tl_audit_enter(w->audit, TL_AUDIT_ISLANDS);
   TL_TRY(tl_groups_make(b, &motion.real, w->found.pair, w->found.pairs, w->found.contact, s->sync,
                         &w->arena, &groups));
   TlStage stage = {.groups = &groups};
   TL_TRY(stage_counts(&stage, &w->arena));
   TL_TRY(solve(s, &motion, &stage, r));
+  tl_audit_enter(w->audit, TL_AUDIT_MOVE);
   TL_TRY(tl_groups_home(&groups, &motion.real));
   TL_TRY(tl_step_together(s->sync, tl_step_unresolved(s, &r->unresolved)));
   TL_TRY(advance(s, &motion, r));

@@ -345,6 +345,7 @@ static TlStatus detect(const TlStep *s, const TlMotion *motion, TlPairRows *memo
                 .arena = &w->arena,
                 .near = &w->near,
                 .points = w->points,
+                .manifolds = &w->manifolds,
                 .places = m->search.edges == TL_EDGES_PLACES ? &w->places : NULL,
                 .memory = memory};
   TL_TRY(tl_motion_check_poses(b, step));

@@ -369,7 +369,7 @@ static TlStatus report(const Forces *f, TlStepReport *r) {
     report_tally(&w->press.tally[t], r);
   }
   for (int t = 0; t < tl_par_threads(); t++) add_all(&s->sums, &f->share[t].sums);
-  TL_TRY(tl_step_report_ranks(s->sync, &s->sums, r));
+  TL_TRY(tl_step_report_audited(s, r));
   /* global damping takes 2 xi dt of what moves */
   r->drag_J = 2 * s->controls->damping_per_s * f->kick_s * r->kinetic_J;
   return TL_OK;
@@ -476,6 +476,7 @@ static TlStatus step_by_springs(TlStep *s, TlStepReport *r) {
   TL_TRY(tl_step_together(s->sync, status));
   r->detect_s = tl_clock_s() - start;
   r->detect_cpu_s = tl_clock_process_cpu_s() - cpu;
+  tl_audit_enter(s->work->audit, TL_AUDIT_MOVE);
   TL_TRY(advance(&f, r));
   TL_TRY(report(&f, r));
   r->other_s = tl_clock_s() - start - r->detect_s;

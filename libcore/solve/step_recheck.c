@@ -26,16 +26,15 @@ static const double SPREAD = 0.05;     /* as in the detection */
 typedef enum Seen {
   SEEN_NOT = 0,
   SEEN_CLEAR, /* glanced at, or its motion leaves it no way to be deep */
-  SEEN_WHOLE  /* kept holds its manifold */
+  SEEN_WHOLE  /* its manifold is kept */
 } Seen;
 
 typedef struct Recheck {
   const TlStep *step;
   const TlBodies *bodies;
   const TlMotion *motion;
-  double *room;  /* of each pair: least gap at the start less the motion, over the smaller radius */
-  TlPoint *kept; /* TL_MANIFOLD_POINTS a slot; a boundary pair has a slot a boundary */
-  int32_t *kept_count; /* of each slot */
+  double *room; /* of each pair: least gap at the start less the motion, over the smaller radius */
+  TlManifolds *kept;   /* a boundary pair has a slot a boundary */
   int32_t *slot;       /* [pairs + 1] first slot of each pair */
   unsigned char *seen; /* [pairs] Seen */
   /* of each local body, ghosts as their owners say */
@@ -81,31 +80,32 @@ static double room_of(const Recheck *r, const TlPair *pair) {
   return (least - pair_motion(r, pair)) / pair_size(r->bodies, pair);
 }
 
-static void keep_deepest(const Recheck *r, const TlPoints *points, int32_t slot) {
-  r->kept_count[slot] = points->count > 0;
-  for (size_t i = 0; i < points->count; i++) {
-    TlPoint *deepest = &r->kept[(size_t)slot * TL_MANIFOLD_POINTS];
+static int deepest_of(const TlPoints *points, TlPoint *deepest) {
+  for (size_t i = 0; i < points->count; i++)
     if (i == 0 || tl_point_deeper(&points->point[i], deepest)) *deepest = points->point[i];
-  }
+  return points->count > 0;
 }
 
-static void keep(const Recheck *r, TlPoints *points, double size, bool whole, int32_t slot) {
-  if (!whole) {
-    keep_deepest(r, points, slot);
-    return;
-  }
-  r->kept_count[slot] = tl_manifold(points->point, points->count, NEAR * size, SPREAD * size, NULL,
-                                    0, r->kept + (size_t)slot * TL_MANIFOLD_POINTS);
+static TlStatus keep(const Recheck *r, TlPoints *points, double size, bool whole, int32_t slot,
+                     int thread) {
+  TlPoint *room;
+  TL_TRY(tl_manifolds_room(r->kept, thread, &room));
+  int count =
+      whole ? tl_manifold(points->point, points->count, NEAR * size, SPREAD * size, NULL, 0, room)
+            : deepest_of(points, room);
+  tl_manifolds_keep(r->kept, thread, (size_t)slot, count);
+  return TL_OK;
 }
 
 /* Whole: the manifold of what is near; else the deepest overlap only, without the gradients of what
  * is not needed. */
 static TlStatus test_pair(const Recheck *r, const TlPair *pair, bool whole, int32_t slot,
-                          TlPoints *points) {
+                          int thread) {
   const TlBodies *b = r->bodies;
   const TlColliders *c = &b->colliders;
   const TlModel *model = r->step->model;
   TlWorkspace *work = r->step->work;
+  TlPoints *points = &work->points[thread];
   double size = pair_size(b, pair), way = pair_motion(r, pair), margin = whole ? NEAR * size : 0;
   if (pair->b >= 0) {
     /* edges overlap while every node lies outside: the search between nodes starts from those */
@@ -114,8 +114,7 @@ static TlStatus test_pair(const Recheck *r, const TlPair *pair, bool whole, int3
     points->count = 0;
     TL_TRY(tl_detect_pair(&model->search, &work->near, &b->pairs, c, pair->part_a, pair->part_b,
                           way, margin, points));
-    keep(r, points, size, whole, slot);
-    return TL_OK;
+    return keep(r, points, size, whole, slot, thread);
   }
   int64_t first = b->first[pair->a], parts = tl_bodies_parts(b, pair->a);
   for (int64_t i = first; i < first + parts; i++)
@@ -123,7 +122,7 @@ static TlStatus test_pair(const Recheck *r, const TlPair *pair, bool whole, int3
       points->count = 0;
       TL_TRY(tl_scan_boundary(&model->search, &work->near, c, i, k, &work->boundary[k], way, margin,
                               points));
-      keep(r, points, size, whole, slot++);
+      TL_TRY(keep(r, points, size, whole, slot++, thread));
     }
   return TL_OK;
 }
@@ -139,7 +138,7 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
     const TlPair *pair = &r->step->work->found.pair[i];
     bool whole = r->room[i] < NEAR && any_of(r->active, pair);
     if (r->seen[i] >= (whole ? SEEN_WHOLE : SEEN_CLEAR)) continue;
-    TL_TRY(test_pair(r, pair, whole, r->slot[i], &r->step->work->points[thread]));
+    TL_TRY(test_pair(r, pair, whole, r->slot[i], thread));
     r->seen[i] = whole ? SEEN_WHOLE : SEEN_CLEAR;
   }
   return TL_OK;
@@ -155,8 +154,8 @@ static bool is_deep(const Recheck *r, int32_t i) {
   const TlPair *pair = &r->step->work->found.pair[i];
   double bound = RECHECK_BOUND * r->step->model->impulses.slop * pair_size(r->bodies, pair);
   for (int32_t s = r->slot[i]; s < r->slot[i + 1]; s++)
-    for (int32_t k = 0; k < r->kept_count[s]; k++)
-      if (r->kept[s * TL_MANIFOLD_POINTS + k].gap < -bound) return true;
+    for (int32_t k = 0; k < tl_manifolds_count(r->kept, (size_t)s); k++)
+      if (tl_manifolds_points(r->kept, (size_t)s)[k].gap < -bound) return true;
   return false;
 }
 
@@ -194,11 +193,8 @@ static TlStatus begin(Recheck *r) {
     if (r->room[i] < NEAR) slots += slots_of(r, pair);
   }
   r->slot[pairs] = (int32_t)slots;
-  r->kept = tl_arena_push(&s->arena, slots * TL_MANIFOLD_POINTS, sizeof *r->kept);
-  r->kept_count = tl_arena_push(&s->arena, slots + 1, sizeof *r->kept_count);
-  if (!r->kept || !r->kept_count) return TL_ENOMEM;
-  memset(r->kept_count, 0, (slots + 1) * sizeof *r->kept_count);
-  return TL_OK;
+  r->kept = &s->manifolds; /* those of the search are contacts by now */
+  return tl_manifolds_start(r->kept, tl_par_threads(), slots, &s->arena);
 }
 
 static void fill_contact(const Recheck *r, TlContact *c, const TlPair *pair, const TlPoint *p) {
@@ -215,7 +211,8 @@ static TlStatus make_contacts(const Recheck *r, TlFound *fresh) {
   TlWorkspace *s = r->step->work;
   const TlFound *found = &s->found;
   size_t most = 0;
-  for (int32_t k = 0; k < r->slot[found->pairs]; k++) most += (size_t)r->kept_count[k];
+  for (int32_t k = 0; k < r->slot[found->pairs]; k++)
+    most += (size_t)tl_manifolds_count(r->kept, (size_t)k);
   *fresh = (TlFound){0};
   fresh->contact = tl_arena_push(&s->arena, most, sizeof *fresh->contact);
   fresh->pair = tl_arena_push(&s->arena, (size_t)found->pairs, sizeof *fresh->pair);
@@ -225,9 +222,9 @@ static TlStatus make_contacts(const Recheck *r, TlFound *fresh) {
     if (r->seen[i] != SEEN_WHOLE) continue;
     pair.first = fresh->contacts;
     for (int32_t slot = r->slot[i]; slot < r->slot[i + 1]; slot++)
-      for (int32_t k = 0; k < r->kept_count[slot]; k++)
+      for (int32_t k = 0; k < tl_manifolds_count(r->kept, (size_t)slot); k++)
         fill_contact(r, &fresh->contact[fresh->contacts++], &pair,
-                     &r->kept[slot * TL_MANIFOLD_POINTS + k]);
+                     &tl_manifolds_points(r->kept, (size_t)slot)[k]);
     pair.count = fresh->contacts - pair.first;
     if (pair.count > 0) fresh->pair[fresh->pairs++] = pair;
   }

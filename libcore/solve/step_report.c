@@ -139,6 +139,15 @@ TlStatus tl_step_report_ranks(const TlSync *sync, const TlStepSums *rank, TlStep
   return TL_OK;
 }
 
+TlStatus tl_step_report_audited(TlStep *s, TlStepReport *r) {
+  TlAudit *audit = s->work->audit;
+  tl_audit_work(audit, TL_AUDIT_SEARCH, r->lookups);
+  tl_audit_work(audit, TL_AUDIT_MOVE, s->state->bodies.owned);
+  tl_audit_work(audit, TL_AUDIT_GHOSTS, s->state->bodies.total - s->state->bodies.owned);
+  tl_audit_enter(audit, TL_AUDIT_SUMS);
+  return tl_step_report_ranks(s->sync, &s->sums, r);
+}
+
 TlStatus tl_step_report_found(TlStep *s, bool kinetic, TlStepReport *r) {
   const TlFound *found = &s->work->found;
   r->step = s->state->steps;
@@ -148,14 +157,18 @@ TlStatus tl_step_report_found(TlStep *s, bool kinetic, TlStepReport *r) {
   r->node_lists = found->lists;
   report_contacts(found, &s->state->bodies, r);
   report_motion(s, kinetic, r);
-  return tl_step_report_ranks(s->sync, &s->sums, r);
+  return tl_step_report_audited(s, r);
 }
 
 TlStatus tl_step_report_impulses(TlStep *s, const TlGroups *groups, const TlStageCounts *counts,
                                  TlStepReport *r) {
   TlEtmCount etm = {0};
   TlRestCount rest = {0};
+  TlAudit *audit = s->work->audit;
   for (int32_t i = 0; i < groups->count; i++) {
+    tl_audit_work(audit, TL_AUDIT_ISLANDS, groups->group[i].pairs);
+    tl_audit_work(audit, TL_AUDIT_COLLISIONS, counts[i].etm.impulses);
+    tl_audit_work(audit, TL_AUDIT_RESTING, groups->group[i].pairs * counts[i].rest.sweeps);
     add_etm(&etm, &counts[i].etm, &s->sums);
     add_rest(&rest, &counts[i].rest);
   }

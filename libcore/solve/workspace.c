@@ -25,6 +25,7 @@ static void forget(TlWorkspace *w) {
   tl_near_free(&w->near);
   w->near = (TlNear){0};
   tl_place_memory_free(&w->places);
+  tl_manifolds_free(&w->manifolds);
   tl_press_work_free(&w->press);
   w->found = (TlFound){0};
   w->joint_row = NULL;
@@ -56,6 +57,10 @@ void tl_workspace_free(TlWorkspace *w) {
 
 void tl_workspace_trace(TlWorkspace *workspace, const TlCollisionTrace *trace) {
   workspace->trace = trace;
+}
+
+void tl_workspace_audit(TlWorkspace *workspace, TlAudit *audit) {
+  workspace->audit = audit;
 }
 
 void tl_workspace_keep_bonds(TlWorkspace *workspace, bool keep) {

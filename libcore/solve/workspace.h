@@ -3,6 +3,7 @@
 #define TL_SOLVE_WORKSPACE_H
 
 #include "base/mem.h"
+#include "solve/audit.h"
 #include "solve/detect.h"
 #include "solve/membrane.h"
 #include "solve/press.h"
@@ -25,7 +26,8 @@ struct TlWorkspace {
   TlPlaceMemory places; /* lists of threads; what pairs know is in the state */
   TlPoints *points;     /* one a thread */
   size_t point_lists;
-  double speed_max; /* of all bodies on all ranks, at the last refresh */
+  TlManifolds manifolds; /* of the search in hand */
+  double speed_max;      /* of all bodies on all ranks, at the last refresh */
   TlNetMemo *net_memo;
   TlConstraintRow *joint_row; /* [joint_rows] of the last step, in the arena; NULL: none */
   size_t joint_rows;          /* those of the kind 0 were not moved */
@@ -37,6 +39,7 @@ struct TlWorkspace {
   TlProblemRow *problem;
   size_t problem_count, problem_capacity;
   const TlCollisionTrace *trace;
+  TlAudit *audit; /* borrowed; NULL: none */
 };
 
 #endif

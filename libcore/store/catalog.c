@@ -16,11 +16,16 @@ static const double BUSY_TALK_S = 2, BUSY_LIMIT_S = 600;
 
 static int wait_for_lock(void *context, int tries) {
   TlCatalog *c = context;
-  if (tries == 0) c->waiting_since_s = tl_clock_s();
+  if (tries == 0) {
+    c->waiting_since_s = tl_clock_s();
+    c->said_waiting = false;
+  }
   double waited = tl_clock_s() - c->waiting_since_s;
   if (waited > BUSY_LIMIT_S) return 0;
-  if (waited > BUSY_TALK_S && waited < BUSY_TALK_S + 1e-3 * BUSY_NAP_MS)
+  if (waited > BUSY_TALK_S && !c->said_waiting) {
+    c->said_waiting = true;
     tl_log_info("%s: waiting for another process that writes to it", c->path);
+  }
   sqlite3_sleep(BUSY_NAP_MS);
   return 1;
 }

@@ -28,6 +28,7 @@ struct TlCatalog {
   bool made;      /* the file was not there, and nothing has been committed to it */
   int64_t run_id; /* of the session between begin and commit */
   double waiting_since_s;
+  bool said_waiting;
   double step_since_s; /* processor time at which SQLite was last entered */
 };
 

@@ -157,7 +157,16 @@ if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=160k tmpfs small 
   umount small
 fi
 
+# while another program writes to the catalog a tool says that it waits, and then does its work
+sqlite3 c.tals >holder.txt 2>&1 <<'SQL' &
+BEGIN IMMEDIATE;
+.shell touch held; sleep 4
+COMMIT;
+SQL
+for _ in $(seq 200); do [ ! -e held ] || break; sleep 0.05; done
 good remove-sample c.tals spheres
+[ "$(grep -c 'c.tals: waiting for another process that writes to it' err.txt)" = 1 ] || { fail "no word that it waits"; cat err.txt; }
+wait
 [ "$(value grains_removed)" = 4 ] || fail "removed $(value grains_removed)"
 refused 1 "no sample" remove-sample c.tals spheres
 exit $bad

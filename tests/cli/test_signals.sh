@@ -72,6 +72,24 @@ done
 "$BIN/talus-solve" --resume two --set time.steps=3000 >out 2>err || fail "resume of two ranks: $(cat err)"
 grep -qxF "$hash" out || fail "resumed after a signal to two ranks the run ends in another state"
 
+# SIGUSR1: a checkpoint, and the run continues, alone and on two ranks
+for ranks in 1 2; do
+  rm -rf usr1 slow
+  command=("$BIN/talus-solve")
+  [ "$ranks" = 1 ] || command=("$BIN/talus-mpirun" -n 2 "$BIN/talus-solve")
+  "${command[@]}" -q s.yaml -o usr1 >out 2>err &
+  wait_for usr1/frame_000001.h5
+  before=$(newest usr1)
+  kill -USR1 $!
+  for _ in $(seq 500); do [ "$(newest usr1)" != "$before" ] && break; sleep 0.02; done
+  [ "$(newest usr1)" != "$before" ] || fail "SIGUSR1 on $ranks ranks saves no state: $(cat err)"
+  frames=$(find usr1 -name 'frame_*.h5' | wc -l)
+  wait_for "usr1/$(printf 'frame_%06d.h5' $((frames + 1)))"
+  kill -TERM $!
+  ends_with 1 "SIGTERM after SIGUSR1"
+  saved usr1 "SIGTERM after SIGUSR1"
+done
+
 # mpirun by itself kills the ranks a second after its SIGTERM, whatever the disk does
 options=(--oversubscribe --bind-to none)
 [ "$(id -u)" != 0 ] || options+=(--allow-run-as-root)

@@ -67,7 +67,7 @@ grep -q '"steps": 6' out || fail "no JSON"
 "$BIN/talus-solve" -n -q s.yaml -o dry >out 2>err || fail "--dry-run: $(cat err)"
 [ ! -e dry ] || fail "--dry-run wrote"
 grep -q '^grains: 8$' out || fail "--dry-run does not count the grains"
-for key in memory_estimate disk_estimate disk_free step_time time_at_this_pace; do
+for key in memory_estimate_loose memory_estimate memory_of_first_steps disk_estimate disk_free step_time time_at_this_pace; do
   awk -v key="$key:" '$1 == key && $2 > 0 { found = 1 } END { exit !found }' out ||
     fail "--dry-run does not say $key: $(cat out)"
 done

@@ -75,6 +75,23 @@ START_TEST(arena_blocks_do_not_overlap) {
 }
 END_TEST
 
+/* What a step used is had in one piece from the next one on, with an eighth to spare, and then nothing is
+ * allocated: an allocation would fail. */
+START_TEST(a_steady_arena_allocates_nothing) {
+  enum { BLOCKS = 300, BYTES = 50000 };
+  TlArena arena = {0};
+  for (int round = 0; round < 4; round++) {
+    if (round == 2) tl_mem_fail_at(1);
+    for (int i = 0; i < BLOCKS; i++) ck_assert_ptr_nonnull(tl_arena_push(&arena, BYTES, 1));
+    if (round > 0) ck_assert_uint_le(arena.size, (size_t)BLOCKS * (BYTES + 64) * 9 / 8);
+    tl_arena_reset(&arena);
+  }
+  ck_assert_ptr_null(tl_arena_push(&arena, arena.size + 1, 1)); /* so the hook was set */
+  tl_mem_fail_at(0);
+  tl_arena_free(&arena);
+}
+END_TEST
+
 START_TEST(output_file_is_whole_or_absent) {
   char path[128];
   snprintf(path, sizeof path, "%s/out.txt", tl_test_folder());
@@ -245,8 +262,8 @@ END_TEST
 TL_TEST_MAIN("base", failure_carries_its_message_and_context,
              allocation_overflow_and_failure_are_reported, reserve_keeps_what_was_there,
              reserve_grows_a_block_of_any_capacity, arena_blocks_do_not_overlap,
-             output_file_is_whole_or_absent, sha256_is_the_published_one,
-             small_loops_stay_on_one_thread_and_large_ones_are_shared,
+             a_steady_arena_allocates_nothing, output_file_is_whole_or_absent,
+             sha256_is_the_published_one, small_loops_stay_on_one_thread_and_large_ones_are_shared,
              a_chain_of_loops_does_every_block_once_and_in_turn,
              block_sums_have_the_same_bits_for_any_thread_count,
              random_numbers_are_uniform_and_repeatable, provenance_grows_as_a_json_array)

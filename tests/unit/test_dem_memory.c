@@ -95,6 +95,7 @@ START_TEST(a_new_point_takes_over_from_those_that_are_gone) {
       TlArena arena = {0};
       TlNear near = {0};
       TlPoints points = {0};
+      TlManifolds manifolds = {0};
       TlTwist twist = {.v = {0, 0, -1}};
       TlSym3 inertia = {1, 1, 1, 0, 0, 0};
       double mass = 1;
@@ -129,7 +130,8 @@ START_TEST(a_new_point_takes_over_from_those_that_are_gone) {
                          .speed_max = 1,
                          .arena = &arena,
                          .near = &near,
-                         .points = &points};
+                         .points = &points,
+                         .manifolds = &manifolds};
       TlDynamics dynamics = {&twist, &mass, &inertia};
       CK_OK(tl_detect(&detect, &b, &dynamics, &found));
       ck_assert_int_eq(found.contacts, 1);
@@ -140,6 +142,7 @@ START_TEST(a_new_point_takes_over_from_those_that_are_gone) {
       ck_assert_msg(tl_norm(tl_sub(rest, cases[k].want)) < 1e-12, "case %zu: %g %g %g", k, rest.x,
                     rest.y, rest.z);
       tl_near_free(&near);
+      tl_manifolds_free(&manifolds);
       tl_free(points.point);
       tl_bodies_free(&b);
       tl_shapes_free(&shapes);
