@@ -75,13 +75,15 @@ static TlStatus node_points(const TlSearchOptions *options, const TlNearQuery *q
   return query->both ? nodes(x, b, a, 1, wanted, points) : TL_OK;
 }
 
-/* Two spheres in closed form need no search. Patches are of convex grains: those of others open
- * and merge with each other, which the energy of a deep overlap does not survive. */
+/* Two spheres in closed form need no search. Patches are of two convex grains of grids, or of two
+ * polyhedra: those of others open and merge with each other, which the energy of a deep overlap does
+ * not survive; a sphere bears at its own points. */
 static bool by_places(const TlSearchOptions *options, const TlShape *a, const TlShape *b) {
-  if (options->edges != TL_EDGES_PLACES || (tl_shape_alone(a) && tl_shape_alone(b))) return false;
-  bool whole =
-      !options->surface || tl_places_polyhedra(a, b) || (a->place->convex && b->place->convex);
-  return whole && (tl_places_serves(a, b) || (!options->surface && tl_ball_facets_serves(a, b)));
+  int spheres = tl_shape_alone(a) + tl_shape_alone(b);
+  if (options->edges != TL_EDGES_PLACES || spheres == 2) return false;
+  if (!options->surface) return tl_places_serves(a, b) || tl_ball_facets_serves(a, b);
+  bool whole = tl_places_polyhedra(a, b) || (a->place->convex && b->place->convex);
+  return whole && spheres == 0 && tl_places_serves(a, b);
 }
 
 bool tl_scan_between_nodes(const TlSearchOptions *options, const TlShape *a, const TlShape *b) {

@@ -11,7 +11,7 @@
 #include "shape/superellipsoid.h"
 
 static const double SIZE = 0.01, STIFF = 1e9; /* m, Pa/m */
-enum { ROUND = 1, SMOOTH, BOX, SHAPES };
+enum { ROUND = 1, SMOOTH, BOX, SHAPES, BALL };
 static const TlVec3 half[SHAPES] = {{0, 0, 0}, {1, 0.85, 0.6}, {1, 0.8, 0.7}, {0.5, 0.5, 0.5}};
 static const double power_e[SHAPES] = {0, 1, 0.6, 0}, power_n[SHAPES] = {0, 1, 0.8, 0};
 
@@ -343,7 +343,43 @@ START_TEST(forces_are_the_derivative_of_the_energy) {
 }
 END_TEST
 
+/* A sphere in closed form has no surface of its own here: it bears at its points, whichever way contacts
+ * are sought. On an ellipsoid and on a box, 2% of its radius deep at the end of an axis. */
+START_TEST(a_sphere_bears_at_its_own_point) {
+  const TlSearchOptions ways[] = {{.edges = TL_EDGES_PLACES, .surface = true},
+                                  {.edges = TL_EDGES_PLACES},
+                                  {.edges = TL_EDGES_NODES}};
+  const double radius = 0.3 * SIZE, deep = 0.02 * radius;
+  const TlQuat upright = {1, 0, 0, 0};
+  TlMargin margin = {.size = radius, .way = 1e-5};
+  Scene s;
+  open_scene(&s);
+  CK_OK(tl_shapes_add_closed(&s.shapes, BALL, &tl_closed_sphere, &radius));
+  for (int other = ROUND; other <= BOX; other++)
+    for (int first = 0; first < 2; first++)
+      for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
+        double far = SIZE * half[other].x + radius - deep;
+        TlVec3 along = other == BOX ? tl_vec3(1, 0, 0) /* an avatar has axes of its own */
+                                    : tl_quat_rotate(tl_quat_conj(s.avatar[other].scan_rotation),
+                                                     tl_vec3(1, 0, 0));
+        TlVec3 shift = tl_scale(first ? -far : far, along);
+        TlNear near = {0};
+        if (first)
+          put(&s, BALL, other, shift, upright, upright);
+        else
+          put(&s, other, BALL, shift, upright, upright);
+        s.points.count = 0;
+        CK_OK(tl_scan_pair(&ways[way], &near, NULL, &s.bodies.colliders, 0, 1, &margin, &s.points));
+        ck_assert_uint_eq(s.points.count, 1);
+        CK_NEAR(s.points.point[0].gap, -deep, 0.03 * SIZE / 14);                /* of a cell */
+        CK_NEAR(tl_norm(tl_add(s.points.point[0].n, tl_unit(shift))), 0, 0.05); /* from b to a */
+      }
+  close_scene(&s);
+}
+END_TEST
+
 TL_TEST_MAIN("patches", a_patch_bears_what_the_exact_surfaces_do,
              an_ellipsoid_on_a_plane_bears_the_closed_form,
              boxes_bear_what_many_points_of_their_faces_do,
-             a_cube_on_a_plane_bears_the_closed_forms, forces_are_the_derivative_of_the_energy)
+             a_cube_on_a_plane_bears_the_closed_forms, forces_are_the_derivative_of_the_energy,
+             a_sphere_bears_at_its_own_point)
