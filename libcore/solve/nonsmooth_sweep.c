@@ -90,8 +90,12 @@ void tl_nonsmooth_prepare_joint(const TlNsProblem *q, TlNsJoint *joint) {
   invert(joint->equal, joint->inverse);
 }
 
-TlVec3 tl_nonsmooth_bond_velocity(const TlNsBond *bond, const TlNsBody *a, const TlNsBody *b) {
+static inline TlVec3 bond_velocity(const TlNsBond *bond, const TlNsBody *a, const TlNsBody *b) {
   return tl_axpy(tl_sub(a->v, b->v), -bond->half, tl_cross(tl_add(a->w, b->w), bond->n));
+}
+
+TlVec3 tl_nonsmooth_bond_velocity(const TlNsBond *bond, const TlNsBody *a, const TlNsBody *b) {
+  return bond_velocity(bond, a, b);
 }
 
 /* inverse_t comes as 1 where there are rows across. */
@@ -108,49 +112,48 @@ void tl_nonsmooth_prepare_bond(const TlNsProblem *q, TlNsBond *bond) {
 
 enum { AHEAD = 3 }; /* patches */
 
-/* Two bodies while a patch is visited. */
+/* Two bodies while a patch is visited. Fixed ones are shared by islands: never written, a copy takes
+ * their place. */
 typedef struct Couple {
-  TlNsBody a, b;
+  TlNsBody *a, *b;
+  TlNsBody fixed;
 } Couple;
 
-static inline void load(const TlNsProblem *q, int32_t a, int32_t b, Couple *c) {
-  c->a = q->body[a];
-  c->b = q->body[b];
+static inline TlNsBody *taken(const TlNsProblem *q, int32_t i, Couple *c) {
+  TlNsBody *body = &q->body[i];
+  if (body->inverse_mass > 0) return body;
+  c->fixed = *body;
+  return &c->fixed;
 }
 
-/* Fixed bodies are shared by islands: never written. */
-static inline void store(const TlNsProblem *q, int32_t a, int32_t b, const Couple *c) {
-  if (c->a.inverse_mass > 0) {
-    q->body[a].v = c->a.v;
-    q->body[a].w = c->a.w;
-  }
-  if (c->b.inverse_mass > 0) {
-    q->body[b].v = c->b.v;
-    q->body[b].w = c->b.w;
-  }
+/* One of the two moves. */
+static inline void load(const TlNsProblem *q, int32_t a, int32_t b, Couple *c) {
+  c->a = taken(q, a, c);
+  c->b = taken(q, b, c);
 }
 
 static inline TlVec3 relative(const TlNsPatch *p, const Couple *c) {
-  return tl_sub(tl_add(c->a.v, tl_cross(c->a.w, p->ra)), tl_add(c->b.v, tl_cross(c->b.w, p->rb)));
+  return tl_sub(tl_add(c->a->v, tl_cross(c->a->w, p->ra)),
+                tl_add(c->b->v, tl_cross(c->b->w, p->rb)));
 }
 
 static inline void push(const TlNsPatch *p, Couple *c, TlVec3 impulse) {
-  c->a.v = tl_axpy(c->a.v, c->a.inverse_mass, impulse);
-  c->a.w = tl_add(c->a.w, tl_sym_vec(c->a.inverse_inertia, tl_cross(p->ra, impulse)));
-  c->b.v = tl_axpy(c->b.v, -c->b.inverse_mass, impulse);
-  c->b.w = tl_sub(c->b.w, tl_sym_vec(c->b.inverse_inertia, tl_cross(p->rb, impulse)));
+  c->a->v = tl_axpy(c->a->v, c->a->inverse_mass, impulse);
+  c->a->w = tl_add(c->a->w, tl_sym_vec(c->a->inverse_inertia, tl_cross(p->ra, impulse)));
+  c->b->v = tl_axpy(c->b->v, -c->b->inverse_mass, impulse);
+  c->b->w = tl_sub(c->b->w, tl_sym_vec(c->b->inverse_inertia, tl_cross(p->rb, impulse)));
 }
 
 static inline void push_arm(const TlNsArm *m, Couple *c, double impulse) {
-  c->a.v = tl_axpy(c->a.v, impulse * c->a.inverse_mass, m->n);
-  c->a.w = tl_axpy(c->a.w, impulse, m->turn_a);
-  c->b.v = tl_axpy(c->b.v, -impulse * c->b.inverse_mass, m->n);
-  c->b.w = tl_axpy(c->b.w, -impulse, m->turn_b);
+  c->a->v = tl_axpy(c->a->v, impulse * c->a->inverse_mass, m->n);
+  c->a->w = tl_axpy(c->a->w, impulse, m->turn_a);
+  c->b->v = tl_axpy(c->b->v, -impulse * c->b->inverse_mass, m->n);
+  c->b->w = tl_axpy(c->b->w, -impulse, m->turn_b);
 }
 
 static inline void spin(Couple *c, TlVec3 moment) {
-  c->a.w = tl_add(c->a.w, tl_sym_vec(c->a.inverse_inertia, moment));
-  c->b.w = tl_sub(c->b.w, tl_sym_vec(c->b.inverse_inertia, moment));
+  c->a->w = tl_add(c->a->w, tl_sym_vec(c->a->inverse_inertia, moment));
+  c->b->w = tl_sub(c->b->w, tl_sym_vec(c->b->inverse_inertia, moment));
 }
 
 /* Change of a normal impulse where the relative velocity is un. */
@@ -186,7 +189,7 @@ static inline double friction_change(TlNsPatch *p, double u1, double u2, double 
  * at the end of the arm. */
 static double resist_change(const TlNsPatch *p, TlNsResist *r, Couple *c, double most,
                             double twist) {
-  TlVec3 w = tl_sub(c->a.w, c->b.w);
+  TlVec3 w = tl_sub(c->a->w, c->b->w);
   double change = 0;
   TlVec3 moment = {0, 0, 0};
   if (r->twisting > 0 || r->spread > 0) {
@@ -241,8 +244,8 @@ static double visit_patch(const TlNsProblem *q, TlNsPatch *p, Couple *c) {
   for (int32_t k = p->first; k < p->first + p->count; k++) {
     TlNsPoint *x = &q->point[k];
     const TlNsArm *m = &q->arm[k];
-    double un = tl_dot(m->n, tl_sub(c->a.v, c->b.v)) + tl_dot(m->ran, c->a.w) -
-                tl_dot(m->rbn, c->b.w) - m->wall_n;
+    double un = tl_dot(m->n, tl_sub(c->a->v, c->b->v)) + tl_dot(m->ran, c->a->w) -
+                tl_dot(m->rbn, c->b->w) - m->wall_n;
     double dn = normal_change(x, un);
     if (dn != 0) push_arm(m, c, dn);
     change = tl_max(change, squared(dn * x->stiff));
@@ -265,16 +268,16 @@ static double visit_patch(const TlNsProblem *q, TlNsPatch *p, Couple *c) {
 }
 
 static void push_row(const TlNsRow *r, Couple *c, double impulse) {
-  c->a.v = tl_axpy(c->a.v, impulse * c->a.inverse_mass, r->along);
-  c->a.w = tl_axpy(c->a.w, impulse, r->spin_a);
-  c->b.v = tl_axpy(c->b.v, -impulse * c->b.inverse_mass, r->along);
-  c->b.w = tl_axpy(c->b.w, impulse, r->spin_b);
+  c->a->v = tl_axpy(c->a->v, impulse * c->a->inverse_mass, r->along);
+  c->a->w = tl_axpy(c->a->w, impulse, r->spin_a);
+  c->b->v = tl_axpy(c->b->v, -impulse * c->b->inverse_mass, r->along);
+  c->b->w = tl_axpy(c->b->w, impulse, r->spin_b);
 }
 
 /* A row that turns only counts by the spin times a length, as resist_change has it: by the radius of
  * gyration of the lighter body, about. Squared. */
 static double row_change(const TlNsRow *r, double impulse, const Couple *c) {
-  double mass = c->a.inverse_mass + c->b.inverse_mass;
+  double mass = c->a->inverse_mass + c->b->inverse_mass;
   bool turns = !(tl_norm2(r->along) > 0);
   return impulse * impulse * (turns ? mass / r->inverse : 1 / (r->inverse * r->inverse));
 }
@@ -283,7 +286,7 @@ static double visit_joint(TlNsJoint *joint, Couple *c) {
   double owed[TL_NS_EQUAL], change = 0;
   for (int k = 0; k < joint->equal; k++) {
     const TlNsRow *r = &joint->row[k];
-    owed[k] = r->rhs - tl_nonsmooth_row_velocity(r, &c->a, &c->b) - r->sigma * r->lambda;
+    owed[k] = r->rhs - tl_nonsmooth_row_velocity(r, c->a, c->b) - r->sigma * r->lambda;
   }
   for (int k = 0; k < joint->equal; k++) {
     TlNsRow *r = &joint->row[k];
@@ -295,7 +298,7 @@ static double visit_joint(TlNsJoint *joint, Couple *c) {
   }
   for (int k = joint->equal; k < joint->rows; k++) {
     TlNsRow *r = &joint->row[k];
-    double u = tl_nonsmooth_row_velocity(r, &c->a, &c->b);
+    double u = tl_nonsmooth_row_velocity(r, c->a, c->b);
     double next = r->lambda + (r->rhs - u - r->sigma * r->lambda) * r->inverse;
     next = tl_max(r->least, tl_min(r->most, next));
     double d = next - r->lambda;
@@ -306,17 +309,17 @@ static double visit_joint(TlNsJoint *joint, Couple *c) {
   return change;
 }
 
-static void push_bond(const TlNsBond *bond, Couple *c, TlVec3 impulse) {
+static inline void push_bond(const TlNsBond *bond, Couple *c, TlVec3 impulse) {
   TlVec3 turn = tl_scale(-bond->half, tl_cross(bond->n, impulse)); /* the same on both */
-  c->a.v = tl_axpy(c->a.v, c->a.inverse_mass, impulse);
-  c->b.v = tl_axpy(c->b.v, -c->b.inverse_mass, impulse);
-  c->a.w = tl_axpy(c->a.w, c->a.inverse_inertia.xx, turn);
-  c->b.w = tl_axpy(c->b.w, c->b.inverse_inertia.xx, turn);
+  c->a->v = tl_axpy(c->a->v, c->a->inverse_mass, impulse);
+  c->b->v = tl_axpy(c->b->v, -c->b->inverse_mass, impulse);
+  c->a->w = tl_axpy(c->a->w, c->a->inverse_inertia.xx, turn);
+  c->b->w = tl_axpy(c->b->w, c->b->inverse_inertia.xx, turn);
 }
 
 /* Largest change of a velocity, squared. */
-static double visit_bond(TlNsBond *bond, Couple *c) {
-  TlVec3 owed = tl_sub(bond->rhs, tl_nonsmooth_bond_velocity(bond, &c->a, &c->b));
+static inline double visit_bond(TlNsBond *bond, Couple *c) {
+  TlVec3 owed = tl_sub(bond->rhs, bond_velocity(bond, c->a, c->b));
   double along = tl_dot(bond->lambda, bond->n), owed_n = tl_dot(owed, bond->n);
   TlVec3 owed_t = tl_axpy(owed, -owed_n, bond->n);
   TlVec3 across = tl_axpy(bond->lambda, -along, bond->n);
@@ -348,13 +351,11 @@ void tl_nonsmooth_warm(const TlNsProblem *q, const TlNsRange *range) {
     const TlNsJoint *joint = &q->joint[i];
     load(q, joint->a, joint->b, &c);
     for (int k = 0; k < joint->rows; k++) push_row(&joint->row[k], &c, joint->row[k].lambda);
-    store(q, joint->a, joint->b, &c);
   }
   for (int32_t i = range->first_bond; i < range->last_bond; i++) {
     const TlNsBond *bond = &q->bond[i];
     load(q, bond->a, bond->b, &c);
     push_bond(bond, &c, bond->lambda);
-    store(q, bond->a, bond->b, &c);
   }
   for (int32_t i = range->first; i < range->last; i++) {
     const TlNsPatch *p = &q->patch[i];
@@ -362,7 +363,6 @@ void tl_nonsmooth_warm(const TlNsProblem *q, const TlNsRange *range) {
     for (int32_t k = 0; k < p->count; k++) normal[k] = q->point[p->first + k].lambda;
     load(q, p->a, p->b, &c);
     push_patch(q, p, normal, p->lambda, p->resist >= 0 ? q->resist[p->resist].lambda : NULL, &c);
-    store(q, p->a, p->b, &c);
   }
 }
 
@@ -373,13 +373,11 @@ static double sweep(const TlNsProblem *q, const TlNsRange *range) {
     TlNsJoint *joint = &q->joint[i];
     load(q, joint->a, joint->b, &c);
     most = tl_max(most, visit_joint(joint, &c));
-    store(q, joint->a, joint->b, &c);
   }
   for (int32_t i = range->first_bond; i < range->last_bond; i++) {
     TlNsBond *bond = &q->bond[i];
     load(q, bond->a, bond->b, &c);
     most = tl_max(most, visit_bond(bond, &c));
-    store(q, bond->a, bond->b, &c);
   }
   for (int32_t i = range->first; i < range->last; i++) {
     TlNsPatch *p = &q->patch[i];
@@ -388,7 +386,6 @@ static double sweep(const TlNsProblem *q, const TlNsRange *range) {
     __builtin_prefetch(&q->body[soon->b]);
     load(q, p->a, p->b, &c);
     most = tl_max(most, p->count == 1 ? visit_one(q, p, &c) : visit_patch(q, p, &c));
-    store(q, p->a, p->b, &c);
   }
   return most;
 }
@@ -457,7 +454,6 @@ static void go_further(const TlNsProblem *q, const TlNsRange *range, double beta
     for (int k = 0; k < joint->rows; k++)
       push_row(&joint->row[k], &c,
                further(&joint->row[k].lambda, b->joint[i][k], beta, &d->joint[i][k]));
-    store(q, joint->a, joint->b, &c);
   }
   for (int32_t i = range->first_bond; i < range->last_bond; i++) {
     TlNsBond *bond = &q->bond[i];
@@ -466,7 +462,6 @@ static void go_further(const TlNsProblem *q, const TlNsRange *range, double beta
     bond->lambda = tl_add(bond->lambda, more);
     load(q, bond->a, bond->b, &c);
     push_bond(bond, &c, more);
-    store(q, bond->a, bond->b, &c);
   }
   for (int32_t i = range->first; i < range->last; i++) {
     TlNsPatch *p = &q->patch[i];
@@ -481,7 +476,6 @@ static void go_further(const TlNsProblem *q, const TlNsRange *range, double beta
                         &d->resist[p->resist][k]);
     load(q, p->a, p->b, &c);
     push_patch(q, p, normal, shear, turn, &c);
-    store(q, p->a, p->b, &c);
   }
 }
 

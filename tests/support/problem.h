@@ -12,6 +12,7 @@ typedef struct Problem {
   TlArena arena;
   TlNear near;
   TlPoints points;
+  TlManifolds manifolds;
   TlFound found;
   TlMotion motion;
   TlPairRows memory;
@@ -36,6 +37,7 @@ static inline TlStatus problem_fill(Problem *p, const Stepper *s, TlBodies *b) {
                 .arena = &p->arena,
                 .near = &p->near,
                 .points = &p->points,
+                .manifolds = &p->manifolds,
                 .memory = &p->memory};
   TL_TRY(tl_detect(&d, b, &p->motion.real, &p->found));
   p->rows = (TlNsRows){.model = m,
@@ -64,6 +66,7 @@ static inline TlStatus problem_of(Problem *p, const Stepper *s, TlBodies *b) {
 static inline void problem_free(Problem *p) {
   tl_near_free(&p->near);
   tl_points_free(&p->points);
+  tl_manifolds_free(&p->manifolds);
   tl_arena_free(&p->arena);
 }
 
