@@ -24,8 +24,8 @@ const TlParam tl_nonsmooth_params[] = {
            "contacts that resist rolling and twisting (contact.rolling, contact.twisting): those "
            "of spheres, or of all bodies: the shape of others resists by itself"),
     CHOICE(TlNonsmoothSetup, solver, "gauss-seidel", "gauss-seidel|nncg",
-           "projected Gauss-Seidel, or nonlinear conjugate gradients over it: a third of the "
-           "iterations in large jammed packings, each half as dear again"),
+           "projected Gauss-Seidel, or nonlinear conjugate gradients over it: fewer iterations "
+           "(two thirds in a heap), each twice as dear"),
     INT(TlNonsmoothSetup, iterations, "0", 0, 1000000,
         "most iterations of the continuous stage; 0: 0.1 n/overlap_share, n the grains of an "
         "island on end along gravity"),
