@@ -53,8 +53,10 @@ static void open_scene(Scene *s, unsigned only) {
     CK_OK(tl_star_avatar(&s->star, SIZE, 40, 800, &s->avatar[ROUGH]));
   }
   if (only & 1 << TWIN) {
-    CK_OK(tl_star_make(TL_STAR_TWIN, 1, &s->star));
-    CK_OK(tl_star_avatar(&s->star, SIZE, 40, 800, &s->avatar[TWIN]));
+    TlStar twin;
+    CK_OK(tl_star_make(TL_STAR_TWIN, 1, &twin));
+    CK_OK(tl_star_avatar(&twin, SIZE, 40, 800, &s->avatar[TWIN]));
+    tl_star_free(&twin);
   }
   if (only & 1 << GRID_BOX) { /* its edges lie between grid points */
     TlFormula box = {.kind = TL_FORMULA_BOX, .size_m = {SIZE, 1.1 * SIZE, 1.3 * SIZE}};
