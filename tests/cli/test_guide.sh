@@ -28,6 +28,7 @@ SMALLER = [
     ("rockfall.md", "ground=medium -o medium.run", "ground=medium -o medium.run --set time.duration_s=4"),
     ("rockfall.md", "duration_s: 40, until_rest: yes", "duration_s: 10, until_rest: yes"),
     ("rockfall.md", "ensemble: {count: 100,", "ensemble: {count: 30,"),
+    ("rockfall.md", "  count: 100\n", "  count: 10\n"),
 ]
 pages = Pages(guide, work, SMALLER)
 

@@ -14,7 +14,7 @@ need() { "$@" >"$dir/log" 2>&1 || { echo "FAILED: preparing: $*"; cat "$dir/log"
 
 # ---- the files that examples name ----
 cp -r "$repository/config" .
-sed -i -E 's/duration_s: [0-9.]+/duration_s: 1/' config/avalanche.yaml config/rockfall.yaml
+sed -i -E 's/duration_s: [0-9.]+/duration_s: 1/; s/roughness_m: [0-9.]+/roughness_m: 0/' config/avalanche.yaml config/rockfall.yaml
 need talus-phantom --size=48,48,40 --d50-voxels=14 --seed=2 -o scan.tif
 need talus-phantom --size=48,48,48 --d50-voxels=16 --opaque-fraction=0.3 --seed=3 -o soil.tif
 cp scan.tif large.tif
