@@ -50,12 +50,8 @@ double tl_facets_nearest(const TlFacets *f, TlVec3 x, TlVec3 *nearest, TlVec3 *n
   return least;
 }
 
-static bool is_ball(const TlShape *s) {
-  return s->closed == &tl_closed_sphere;
-}
-
 bool tl_ball_facets_serves(const TlShape *a, const TlShape *b) {
-  return (is_ball(a) && b->place->part) || (is_ball(b) && a->place->part);
+  return (tl_shape_alone(a) && b->place->part) || (tl_shape_alone(b) && a->place->part);
 }
 
 /* A point of part k that lies in another one, or on the surface of one that told it before, is none. */
@@ -71,7 +67,7 @@ static bool is_covered(const TlPlaceShape *solid, int k, TlVec3 point, double ne
 
 TlStatus tl_ball_facets(const TlColliders *x, int64_t a, int64_t b, const TlMat3 *turn_a,
                         const TlMat3 *turn_b, double margin, TlPoints *points) {
-  bool first = is_ball(x->shape[a]);
+  bool first = tl_shape_alone(x->shape[a]);
   int64_t ball = first ? a : b, other = first ? b : a;
   const TlMat3 *turn = first ? turn_b : turn_a;
   const TlPlaceShape *solid = x->shape[other]->place;

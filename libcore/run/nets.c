@@ -22,11 +22,11 @@ static TlStatus make(TlNets *nets, const TlSetup *setup, const TlStudy *study, i
   net->bond_law = (int32_t)i;
   TL_TRY(tl_avatar_sphere(net->radius_m, net->radius_m / 5, NODES, &nets->avatar[i]));
   nets->avatar[i].id = net->shape_id;
-  tl_log_info("net %lld: %d layer%s of %d rows of %d spheres of %.4g kg; its springs alone would "
-              "want steps below %.4g s%s",
+  tl_log_info("net %lld: %d layer%s of %d rows of %d spheres of %.4g kg; explicit steps of its "
+              "springs are stable below %.4g s%s",
               (long long)i, net->layers, net->layers > 1 ? "s" : "", net->rows, net->columns,
               net->mass_kg, tl_net_stable_step(net),
-              any_step ? ", but this method steps them at any" : "");
+              any_step ? ", which does not bind this method" : "");
   return TL_OK;
 }
 

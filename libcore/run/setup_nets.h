@@ -21,7 +21,7 @@ enum { TL_NET_PARAMS = 22 };
 extern const TlParam tl_net_params[];
 
 /* Net i of the list as the solver wants it; its ids follow those of the nets before it. TL_EINPUT
- * at the study's key, also when step_s is not below the net's stable step. */
+ * at the study's key, also when step_s is not below the net's stable step; 0: any step is stable. */
 TlStatus tl_net_setup_make(const TlStudyList *nets, int64_t i, double step_s, double mass_scale,
                            const TlStudy *study, TlNet *net);
 

@@ -77,8 +77,7 @@ typedef struct Membrane {
   Pull *pull;          /* [bonds] */
   TlExact *elastic;    /* one a thread */
   bool follows, pulls; /* the bonds' springs go with their ends; bonds pull */
-  bool loads;          /* forces on spheres are wanted, be it of the pressure alone */
-  TlNetBond *listed;   /* [bonds] NULL: not wanted */
+  TlNetBond *listed;   /* [bonds] for a caller who pulls himself; NULL: not wanted */
   TlNetLoad load;
 } Membrane;
 
@@ -571,7 +570,7 @@ static TlStatus start(Membrane *m, const TlSync *sync, TlArena *arena) {
   m->law = tl_arena_push(arena, (size_t)m->count, sizeof *m->law);
   int failed = !m->now || !m->law || recollect(m) != TL_OK;
   for (int k = 0; !failed && k < m->count; k++) m->law[k] = tl_net_bond_law(&m->nets[k]);
-  if (m->loads) failed = failed || make_forces(m, arena) != TL_OK;
+  if (m->pulls || m->listed) failed = failed || make_forces(m, arena) != TL_OK;
   TL_TRY(tl_sync_any(sync, &failed));
   return failed ? TL_ENOMEM : TL_OK;
 }
@@ -598,8 +597,7 @@ TlStatus tl_membrane_correct(const TlNet *nets, const double *pressure_Pa, int c
                 .start = began,
                 .step_s = step_s,
                 .follows = true,
-                .pulls = true,
-                .loads = true};
+                .pulls = true};
   TL_TRY(settle(&m, sync, arena, out));
   if (count == 0) return TL_OK;
   TL_TRY(load_spheres(&m));
@@ -640,8 +638,7 @@ TlStatus tl_membrane_load(const TlNet *nets, const double *pressure_Pa, int coun
                 .count = count,
                 .bodies = bodies,
                 .memo = memo,
-                .pulls = true,
-                .loads = true};
+                .pulls = true};
   *load = (TlNetLoad){0};
   return count == 0 ? TL_OK : load_now(&m, arena, load);
 }
@@ -649,12 +646,8 @@ TlStatus tl_membrane_load(const TlNet *nets, const double *pressure_Pa, int coun
 TlStatus tl_membrane_bonds(const TlNet *nets, const double *pressure_Pa, int count,
                            TlBodies *bodies, TlNetMemo *memo, TlArena *arena, TlNetLoad *load,
                            TlNetBond **bond, int32_t *bonds) {
-  Membrane m = {.nets = nets,
-                .pressure_Pa = pressure_Pa,
-                .count = count,
-                .bodies = bodies,
-                .memo = memo,
-                .loads = true};
+  Membrane m = {
+      .nets = nets, .pressure_Pa = pressure_Pa, .count = count, .bodies = bodies, .memo = memo};
   *load = (TlNetLoad){0};
   *bond = NULL;
   *bonds = 0;

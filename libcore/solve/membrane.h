@@ -14,8 +14,8 @@
  * and pressure at the new positions: symplectic Euler. Stable below tl_net_stable_step.
  *
  * Bonded spheres do not collide; all others do, those of one net too. Bonds join no islands.
- * All sums run over the bonds in the order of ids, whoever owns the bodies. The nonsmooth method solves the bonds
- * as rows of its own (nonsmooth_bonds.h) and takes from here where they are.
+ * All sums run over the bonds in the order of ids, whoever owns the bodies. The nonsmooth method solves
+ * the bonds as rows of its own (nonsmooth_bonds.h) and takes from here where they are.
  */
 #ifndef TL_SOLVE_MEMBRANE_H
 #define TL_SOLVE_MEMBRANE_H

@@ -145,11 +145,13 @@ typedef struct TlNsCount {
   double residual_m_s; /* largest change of the last iteration */
 } TlNsCount;
 
-/* Apply the impulses that the rows have; iterate from there. With room for conjugate gradients each sweep is
- * a step of them: the sweep's change, with the weights of the rows' own stiffness, is the gradient, and
- * what was gone along before is gone further while the gradients fall (Silcowitz 2010, after Fletcher
- * and Reeves). The last iteration is a plain sweep, so all rows are within their bounds. Ranges that are solved at the same time
- * must share no body that moves. */
+/* Apply the impulses that the rows have; iterate from there. Ranges that are solved at the same time
+ * must share no body that moves.
+ *
+ * With room for conjugate gradients each sweep is a step of theirs. What the sweep changes, each row
+ * weighed by its own stiffness, is the gradient; as long as gradients fall, the impulses move on along
+ * the direction of the step before (Silcowitz, Niebe, Erleben 2010, after Fletcher and Reeves). The last
+ * iteration is a plain sweep, so all rows are within their bounds. */
 void tl_nonsmooth_warm(const TlNsProblem *problem, const TlNsRange *range);
 void tl_nonsmooth_solve(const TlNsProblem *problem, const TlNsRange *range, TlNsStop stop,
                         TlNsCount *count);

@@ -599,7 +599,7 @@ void tl_nonsmooth_force_rows(const TlNsRows *r, TlNsIsland *is, bool warm) {
     }
     p->lambda[0] = p->lambda[1] = 0;
     if (p->resist >= 0) memset(q->resist[p->resist].lambda, 0, sizeof q->resist->lambda);
-    if (warm && !(is->impacts && p->impacts)) warm_patch(r, p);
+    if (warm && !p->impacts) warm_patch(r, p);
     tl_nonsmooth_prepare(q, p);
   }
   for (int32_t i = is->range.first_joint; i < is->range.last_joint; i++)
@@ -625,8 +625,8 @@ double tl_nonsmooth_kick(const TlNsRows *r) {
   for (int32_t i = 0; i < q->bodies - 1; i++) {
     TlNsBody *b = &q->body[i];
     if (!(b->inverse_mass > 0)) continue;
-    if (keep !=
-        1) { /* what moved before: at rest nothing is damped, and forces bear their full weight */
+    /* of what moved before: at rest nothing is damped, and forces bear in full */
+    if (keep != 1) {
       double mass = r->units ? r->units->mass[i] : bodies->mass[i];
       TlSym3 inertia =
           r->units ? r->units->inertia[i] : tl_bodies_rotated(bodies, i, bodies->inertia[i]);

@@ -1,6 +1,6 @@
 /* Nets of bonded spheres against closed forms. */
 #include "support/placed.h"
-#include "support/stepper.h"
+#include "support/net_rig.h"
 #include "support/materials.h"
 #include "support/tltest.h"
 
@@ -10,67 +10,10 @@
 #include "solve/step.h"
 #include "validation/membrane_oracle.h"
 
-enum { BALL = 1, NET_SHAPE = -7 };
+enum { BALL = 1 };
 
-typedef struct Rig {
-  TlSolverConfig config;
-  TlNet net;
-  Stepper *solver;
-  TlBodies bodies;
-  TlStepReport report;
-} Rig;
-
-/* A level net about the origin's corner, without gravity. */
-static Rig rig_of(int rows, int columns, int layers) {
-  Rig rig = {.config = tl_test_config()};
-  rig.config.gravity_m_s2 = (TlVec3){0, 0, 0};
-  rig.config.step_s = 1e-4;
-  rig.net = (TlNet){.first_id = 100,
-                    .shape_id = NET_SHAPE,
-                    .rows = rows,
-                    .columns = columns,
-                    .layers = layers,
-                    .along = {1, 0, 0},
-                    .across = {0, 1, 0},
-                    .radius_m = 0.01,
-                    .spacing_m = 0.04,
-                    .layer_gap_m = 0.025,
-                    .mass_kg = 0.002,
-                    .normal_N_m = 50,
-                    .tangential_N_m = 20,
-                    .stretch_most = 1};
-  tl_par_set_threads(1);
-  return rig;
-}
-
-static void rig_start(Rig *rig) {
-  CK_OK(stepper_new(&rig->solver, &rig->config, (TlAvatarSource){0}, NULL, 0, NULL));
-  CK_OK(stepper_set_nets(rig->solver, &rig->net, 1));
-  CK_OK(tl_net_add(&rig->net, &rig->bodies, 0, tl_net_spheres(&rig->net)));
-  tl_pair_state_sort(&rig->bodies.pairs);
-  CK_OK(stepper_refresh(rig->solver, &rig->bodies));
-}
-
-static void rig_close(Rig *rig) {
-  stepper_free(rig->solver);
-  tl_bodies_free(&rig->bodies);
-}
-
-static void run(Rig *rig, int steps) {
-  for (int i = 0; i < steps; i++) CK_OK(stepper_step(rig->solver, &rig->bodies, &rig->report));
-}
-
-static TlVec3 noise(TlRandom *x, double size) {
-  double a = tl_random_next_normal(x), b = tl_random_next_normal(x), c = tl_random_next_normal(x);
-  return tl_vec3(size * a, size * b, size * c);
-}
-
-static void shake(Rig *rig, double speed, double spin) {
-  TlRandom x = {5, 0, 0};
-  for (int64_t i = 0; i < rig->bodies.owned; i++) {
-    rig->bodies.velocity[i] = noise(&x, speed);
-    tl_bodies_set_spin(&rig->bodies, i, noise(&x, spin));
-  }
+static NetRig rig_of(int rows, int columns, int layers) {
+  return net_rig(tl_test_config(), rows, columns, layers);
 }
 
 /* Each neighbour has this sphere for one, ascending, at its rest length; how many there are. */
@@ -90,7 +33,7 @@ static int check_neighbours(const TlNet *net, int64_t i) {
 
 START_TEST(neighbours_know_each_other_at_their_rest_length) {
   for (int layers = 1; layers <= 2; layers++) {
-    Rig rig = rig_of(5, 6, layers);
+    NetRig rig = rig_of(5, 6, layers);
     int64_t n = tl_net_spheres(&rig.net), bonds = 0;
     for (int64_t i = 0; i < n; i++) bonds += check_neighbours(&rig.net, i);
     /* a layer: 5 rows of 5 bonds, 4 gaps of 11; between layers 30 + 25 and the third ones: rows
@@ -101,7 +44,7 @@ START_TEST(neighbours_know_each_other_at_their_rest_length) {
     const TlBond *bond = tl_bonds(&rig.bodies.pairs);
     for (int64_t i = 0; i < bonds / 2; i++) /* ids: none twice */
       for (int64_t j = 0; j < i; j++) ck_assert(bond[i].number != bond[j].number);
-    rig_close(&rig);
+    net_rig_close(&rig);
   }
 }
 END_TEST
@@ -110,9 +53,9 @@ END_TEST
  * torques of opposite bonds cancel. Symplectic Euler's own recurrence is followed to the square of
  * the amplitude over the length (the springs' geometry). */
 static void oscillate(TlVec3 direction, double stiffness) {
-  Rig rig = rig_of(3, 3, 1);
+  NetRig rig = rig_of(3, 3, 1);
   rig.net.clamped = TL_NET_ALL_SIDES;
-  rig_start(&rig);
+  net_rig_start(&rig);
   double a = 1e-7 * rig.net.spacing_m, x = a, v = 0, dt = rig.config.step_s;
   int64_t middle = 4;
   ck_assert(!(rig.bodies.flags[middle] & TL_BODY_FROZEN));
@@ -122,7 +65,7 @@ static void oscillate(TlVec3 direction, double stiffness) {
   rig.bodies.velocity[middle] = tl_scale(v, direction);
   TlVec3 start = rig.bodies.position[middle];
   for (int i = 0; i < 400; i++) {
-    run(&rig, 1);
+    net_rig_run(&rig, 1);
     x += dt * v;
     v -= dt * stiffness / rig.net.mass_kg * x;
     TlVec3 moved = tl_sub(rig.bodies.position[middle], start);
@@ -132,7 +75,7 @@ static void oscillate(TlVec3 direction, double stiffness) {
   double energy = 0.5 * stiffness * x * x;
   CK_NEAR(rig.report.net_elastic_J, energy, 1e-3 * energy + 1e-10 * stiffness * a * a);
   ck_assert_int_eq(rig.report.net_bonds, 2 * 3 + 2 * 5);
-  rig_close(&rig);
+  net_rig_close(&rig);
 }
 
 START_TEST(a_sphere_among_clamped_ones_swings_at_the_frequency_of_its_six_bonds) {
@@ -152,15 +95,15 @@ static void totals(const TlBodies *b, TlVec3 *momentum, TlVec3 *angular) {
 }
 
 START_TEST(a_free_net_keeps_momentum_angular_momentum_and_energy) {
-  Rig rig = rig_of(6, 6, 2);
-  rig_start(&rig);
-  shake(&rig, 0.05, 1);
+  NetRig rig = rig_of(6, 6, 2);
+  net_rig_start(&rig);
+  net_rig_shake(&rig, 0.05, 1);
   TlVec3 p0, l0, p1, l1;
   totals(&rig.bodies, &p0, &l0);
-  run(&rig, 1);
+  net_rig_run(&rig, 1);
   double mean[3] = {0, 0, 0}, most = 0, least = 1e9;
   for (int i = 0; i < 3000; i++) {
-    run(&rig, 1);
+    net_rig_run(&rig, 1);
     double energy = rig.report.kinetic_J + rig.report.net_elastic_J;
     most = fmax(most, energy);
     least = fmin(least, energy);
@@ -175,15 +118,15 @@ START_TEST(a_free_net_keeps_momentum_angular_momentum_and_energy) {
    * not drift: the swings' own mean over 1000 steps is good to a few of their 0.1% */
   ck_assert_msg(most < 1.06 * mean[0] && least > 0.94 * mean[0], "%g to %g", least, most);
   CK_NEAR(mean[2], mean[0], 3e-3 * mean[0]);
-  rig_close(&rig);
+  net_rig_close(&rig);
 }
 END_TEST
 
 /* The net is carried through a turn of 3 rad about a crooked axis while its bonds hold a given s:
  * s must come out turned, and nothing else. Each step leaves theta^3 l/12. */
 START_TEST(the_tangential_spring_turns_with_its_bond) {
-  Rig rig = rig_of(2, 2, 1);
-  rig_start(&rig);
+  NetRig rig = rig_of(2, 2, 1);
+  net_rig_start(&rig);
   TlBodies *b = &rig.bodies;
   TlVec3 axis = tl_unit(tl_vec3(0.4, -0.3, 0.8)), s0[8];
   enum { STEPS = 600 };
@@ -219,15 +162,15 @@ START_TEST(the_tangential_spring_turns_with_its_bond) {
   }
   tl_net_memo_free(memo);
   tl_arena_free(&arena);
-  rig_close(&rig);
+  net_rig_close(&rig);
 }
 END_TEST
 
 START_TEST(pressure_pushes_each_sphere_by_a_third_of_its_triangles) {
-  Rig rig = rig_of(4, 4, 1);
+  NetRig rig = rig_of(4, 4, 1);
   rig.net.pressure_Pa = 12;
-  rig_start(&rig);
-  run(&rig, 1);
+  net_rig_start(&rig);
+  net_rig_run(&rig, 1);
   double triangle = sqrt(3) / 4 * 0.04 * 0.04, dt = rig.config.step_s, sum = 0;
   for (int64_t i = 0; i < 16; i++) {
     TlVec3 f = tl_scale(rig.net.mass_kg / dt, rig.bodies.velocity[i]);
@@ -236,18 +179,18 @@ START_TEST(pressure_pushes_each_sphere_by_a_third_of_its_triangles) {
     sum += f.z;
   }
   CK_NEAR(sum, -12 * 18 * triangle, 1e-12); /* 3 gaps of 6 triangles */
-  rig_close(&rig);
+  net_rig_close(&rig);
 }
 END_TEST
 
 START_TEST(a_bond_breaks_above_its_strength_and_is_counted) {
-  Rig rig = rig_of(2, 2, 1);
+  NetRig rig = rig_of(2, 2, 1);
   rig.net.strength_N = 0.5; /* at 0.01 m */
-  rig_start(&rig);
+  net_rig_start(&rig);
   rig.bodies.velocity[1] = tl_vec3(10, 0, 0);
   int64_t broken = 0;
   for (int i = 0; i < 100; i++) {
-    run(&rig, 1);
+    net_rig_run(&rig, 1);
     broken += rig.report.net_broken;
   }
   /* sphere 1 hangs on 0, 2 and 3 and goes */
@@ -255,7 +198,7 @@ START_TEST(a_bond_breaks_above_its_strength_and_is_counted) {
   ck_assert_int_ge(broken, 2);
   ck_assert(!tl_net_bonded(&rig.bodies.pairs, 100, 101));
   ck_assert(tl_net_bonded(&rig.bodies.pairs, 102, 100));
-  rig_close(&rig);
+  net_rig_close(&rig);
 }
 END_TEST
 
@@ -269,21 +212,21 @@ static void swap_bodies(TlBodies *b, int64_t i, int64_t j) {
 static uint64_t torn(bool forgets, int64_t *broken) {
   uint64_t hash;
   TlRandom x = {6, 0, 0};
-  Rig rig = rig_of(7, 6, 2);
+  NetRig rig = rig_of(7, 6, 2);
   rig.net.strength_N = 0.6;
   rig.net.pressure_Pa = 2;
   rig.net.damping = 0.1;
-  rig_start(&rig);
-  shake(&rig, 2.5, 5);
+  net_rig_start(&rig);
+  net_rig_shake(&rig, 2.5, 5);
   *broken = 0;
   for (int i = 0; i < 300; i++) {
     int64_t one = (int64_t)(84 * tl_random_next(&x)), two = (int64_t)(84 * tl_random_next(&x));
     if (forgets) swap_bodies(&rig.bodies, one, two); /* other bodies: all is looked up again */
-    run(&rig, 1);
+    net_rig_run(&rig, 1);
     *broken += rig.report.net_broken;
   }
   CK_OK(tl_bodies_hash(&rig.bodies, &hash));
-  rig_close(&rig);
+  net_rig_close(&rig);
   return hash;
 }
 
@@ -296,38 +239,38 @@ START_TEST(what_is_kept_of_a_net_never_shows) {
 END_TEST
 
 START_TEST(a_bond_longer_than_allowed_ends_the_run_with_its_spheres) {
-  Rig rig = rig_of(2, 2, 1);
-  rig_start(&rig);
+  NetRig rig = rig_of(2, 2, 1);
+  net_rig_start(&rig);
   rig.bodies.velocity[1] = tl_vec3(500, 0, 0);
   CK_FAILS(stepper_step(rig.solver, &rig.bodies, NULL), TL_ELIMIT, "100 and 101");
-  rig_close(&rig);
+  net_rig_close(&rig);
 }
 END_TEST
 
 static double shaken_energy(double share) {
-  Rig rig = rig_of(8, 8, 2);
+  NetRig rig = rig_of(8, 8, 2);
   rig.net.damping = 0;
   rig.config.step_s = share * tl_net_stable_step(&rig.net);
-  rig_start(&rig);
-  shake(&rig, 1e-3, 0.1);
-  run(&rig, 1);
+  net_rig_start(&rig);
+  net_rig_shake(&rig, 1e-3, 0.1);
+  net_rig_run(&rig, 1);
   double start = rig.report.kinetic_J + rig.report.net_elastic_J, most = 0;
   for (int i = 0; i < 1500; i++) {
-    run(&rig, 1);
+    net_rig_run(&rig, 1);
     most = fmax(most, rig.report.kinetic_J + rig.report.net_elastic_J);
   }
-  rig_close(&rig);
+  net_rig_close(&rig);
   return most / start;
 }
 
 START_TEST(a_step_just_below_the_stable_one_is_stable_and_above_it_refused) {
   double growth = shaken_energy(0.99);
   ck_assert_msg(growth < 4, "energy grew %g times", growth);
-  Rig rig = rig_of(4, 4, 1);
+  NetRig rig = rig_of(4, 4, 1);
   rig.config.step_s = 1.01 * tl_net_stable_step(&rig.net);
   CK_OK(stepper_new(&rig.solver, &rig.config, (TlAvatarSource){0}, NULL, 0, NULL));
   CK_FAILS(stepper_set_nets(rig.solver, &rig.net, 1), TL_EUSAGE, "stable");
-  rig_close(&rig);
+  net_rig_close(&rig);
   /* damping takes its share: zeta = 1 leaves sqrt(2) - 1 */
   rig = rig_of(4, 4, 1);
   double free = tl_net_stable_step(&rig.net);
@@ -338,7 +281,7 @@ END_TEST
 
 /* ---- with grains ---- */
 
-static void add_ball(Rig *rig, double radius, TlVec3 x, TlVec3 v) {
+static void add_ball(NetRig *rig, double radius, TlVec3 x, TlVec3 v) {
   static int64_t id = 0;
   CK_OK(tl_test_add(&rig->bodies, &(TlGrainState){.id = id++ % 100,
                                                   .avatar_id = BALL,
@@ -349,17 +292,17 @@ static void add_ball(Rig *rig, double radius, TlVec3 x, TlVec3 v) {
 }
 
 /* Grains first: tl_bodies_add wants no order. */
-static void start_with_balls(Rig *rig) {
+static void start_with_balls(NetRig *rig) {
   rig->config.gravity_m_s2 = (TlVec3){0, 0, -9.81};
   rig->net.material = TL_TEST_MATERIAL;
   rig->config.materials = tl_test_materials(&rig->config, 0.3, 0);
   rig->net.normal_N_m = 2000;
   rig->net.tangential_N_m = 500;
-  rig_start(rig);
+  net_rig_start(rig);
   CK_OK(stepper_add_sphere(rig->solver, BALL, 1));
 }
 
-static TlVec3 over_triangle(const Rig *rig) {
+static TlVec3 over_triangle(const NetRig *rig) {
   TlVec3 a = rig->bodies.position[3 * 7 + 3], b = rig->bodies.position[3 * 7 + 4],
          c = rig->bodies.position[4 * 7 + 4];
   return tl_scale(1.0 / 3, tl_add(a, tl_add(b, c)));
@@ -369,39 +312,39 @@ static TlVec3 over_triangle(const Rig *rig) {
  * leave room to the corners, d/sqrt(3) = 23.1 mm: here at 13.1 mm. */
 START_TEST(a_small_ball_slips_through_and_a_large_one_is_held) {
   for (int large = 0; large < 2; large++) {
-    Rig rig = rig_of(7, 7, 1);
+    NetRig rig = rig_of(7, 7, 1);
     rig.net.clamped = TL_NET_ALL_SIDES;
     rig.net.damping = 0.05;
     start_with_balls(&rig);
     add_ball(&rig, large ? 0.018 : 0.012, tl_add(over_triangle(&rig), tl_vec3(0, 0, 0.04)),
              (TlVec3){0, 0, 0});
     CK_OK(stepper_refresh(rig.solver, &rig.bodies));
-    run(&rig, 4000);
+    net_rig_run(&rig, 4000);
     double z = rig.bodies.position[rig.bodies.owned - 1].z;
     if (large)
       ck_assert_msg(z > -0.06 && fabs(rig.bodies.velocity[rig.bodies.owned - 1].z) < 0.5, "z %g",
                     z);
     else
       CK_NEAR(z, 0.04 - 0.5 * 9.81 * 0.16, 0.05); /* a fall of 0.4 s */
-    rig_close(&rig);
+    net_rig_close(&rig);
   }
 }
 END_TEST
 
 START_TEST(bonded_spheres_that_touch_make_no_contact) {
-  Rig rig = rig_of(6, 6, 1);
+  NetRig rig = rig_of(6, 6, 1);
   rig.net.radius_m = 0.021; /* overlapping, as a blanket's do */
-  rig_start(&rig);
-  run(&rig, 5);
+  net_rig_start(&rig);
+  net_rig_run(&rig, 5);
   ck_assert_int_eq(rig.report.contacts, 0);
   CK_NEAR(rig.report.kinetic_J, 0, 1e-30);
-  rig_close(&rig);
+  net_rig_close(&rig);
 }
 END_TEST
 
 /* Two balls far apart on one net: the bonds between must not make one island of them. */
 START_TEST(balls_on_one_net_are_islands_of_their_own) {
-  Rig rig = rig_of(5, 14, 1);
+  NetRig rig = rig_of(5, 14, 1);
   rig.net.clamped = TL_NET_ALL_SIDES;
   rig.net.damping = 0.1;
   start_with_balls(&rig);
@@ -409,17 +352,17 @@ START_TEST(balls_on_one_net_are_islands_of_their_own) {
   add_ball(&rig, 0.02, tl_add(a, tl_vec3(0, 0, 0.031)), (TlVec3){0, 0, 0});
   add_ball(&rig, 0.02, tl_add(b, tl_vec3(0, 0, 0.031)), (TlVec3){0, 0, 0});
   CK_OK(stepper_refresh(rig.solver, &rig.bodies));
-  run(&rig, 800);
+  net_rig_run(&rig, 800);
   ck_assert_int_eq(rig.report.islands, 2);
   ck_assert_int_lt(rig.report.largest_island, 12);
-  rig_close(&rig);
+  net_rig_close(&rig);
 }
 END_TEST
 
 /* A ball at rest on its net. Velocities of the spheres below it are seen between the springs' pull
  * and the next step's contact impulse, so that rest is judged by the ball and by places. */
 START_TEST(a_ball_comes_to_rest_on_a_net_that_carries_its_weight) {
-  Rig rig = rig_of(7, 7, 1);
+  NetRig rig = rig_of(7, 7, 1);
   rig.config.damping_per_s = 10; /* a trampoline: the bonds damp short waves only */
   rig.net.clamped = TL_NET_ALL_SIDES;
   rig.net.damping = 0.1;
@@ -428,13 +371,13 @@ START_TEST(a_ball_comes_to_rest_on_a_net_that_carries_its_weight) {
   CK_OK(stepper_refresh(rig.solver, &rig.bodies));
   int64_t ball = rig.bodies.owned - 1;
   double z[50];
-  run(&rig, 16000);
+  net_rig_run(&rig, 16000);
   for (int64_t i = 0; i <= ball; i++) z[i] = rig.bodies.position[i].z;
-  run(&rig, 500);
+  net_rig_run(&rig, 500);
   for (int64_t i = 0; i <= ball; i++) CK_NEAR(rig.bodies.position[i].z, z[i], 3e-5);
   CK_NEAR(tl_norm(rig.bodies.velocity[ball]), 0, 5e-4);
   ck_assert_msg(rig.report.overlap_share < 0.02, "overlap %g", rig.report.overlap_share);
-  rig_close(&rig);
+  net_rig_close(&rig);
 }
 END_TEST
 
@@ -442,8 +385,8 @@ END_TEST
  * one. Its formula leaves out (w/a)^2, the mesh 1e-5, the ends e^-6. */
 /* ---- closed to a tube ---- */
 
-static Rig tube_of(int rows, int columns, int layers) {
-  Rig rig = rig_of(rows, columns, layers);
+static NetRig tube_of(int rows, int columns, int layers) {
+  NetRig rig = rig_of(rows, columns, layers);
   rig.net.tube_radius_m = 0.3;
   rig.net.spacing_m = tl_net_tube_spacing(0.3, columns);
   rig.net.corner = tl_vec3(1, 2, 3);
@@ -454,7 +397,7 @@ static Rig tube_of(int rows, int columns, int layers) {
 
 START_TEST(a_tube_s_spheres_have_six_neighbours_over_the_seam_too) {
   for (int layers = 1; layers <= 2; layers++) {
-    Rig rig = tube_of(6, 9, layers);
+    NetRig rig = tube_of(6, 9, layers);
     int64_t n = tl_net_spheres(&rig.net), bonds = 0;
     CK_OK(tl_net_check(&rig.net));
     for (int64_t i = 0; i < n; i++) {
@@ -467,12 +410,12 @@ START_TEST(a_tube_s_spheres_have_six_neighbours_over_the_seam_too) {
      * third one only where there is a row above */
     int64_t layer = 6 * 9 + 5 * 18, between = 6 * 18 + 5 * 9;
     ck_assert_int_eq(bonds, 2 * (layers * layer + (layers - 1) * between));
-    rig_close(&rig);
+    net_rig_close(&rig);
   }
 }
 END_TEST
 
-static double tube_volume(const Rig *rig) {
+static double tube_volume(const NetRig *rig) {
   static TlNetVolume share;
   TlArena arena = {0};
   memset(&share, 0, sizeof share);
@@ -486,8 +429,8 @@ static double tube_volume(const Rig *rig) {
  * A), M the polygon of 2 n corners amid, with corners at R cos(pi/(2 n)). */
 START_TEST(a_tube_s_volume_is_that_of_its_antiprisms) {
   for (int n = 5; n < 40; n += 17) {
-    Rig rig = tube_of(7, n, 2);
-    rig_start(&rig);
+    NetRig rig = tube_of(7, n, 2);
+    net_rig_start(&rig);
     double r = 0.3, middle = r * cos(M_PI / (2 * n)), h = rig.net.spacing_m * sqrt(0.75);
     double end = 0.5 * n * r * r * sin(2 * M_PI / n);
     double amid = n * middle * middle * sin(M_PI / n);
@@ -499,23 +442,23 @@ START_TEST(a_tube_s_volume_is_that_of_its_antiprisms) {
       rig.bodies.position[i] =
           tl_add(tl_quat_rotate(turn, rig.bodies.position[i]), (TlVec3){9, 8, 7});
     CK_NEAR(tube_volume(&rig) / before, 1, 1e-11);
-    rig_close(&rig);
+    net_rig_close(&rig);
   }
 }
 END_TEST
 
-static double radius_at(const Rig *rig, int64_t i) {
+static double radius_at(const NetRig *rig, int64_t i) {
   TlVec3 d = tl_sub(rig->bodies.position[i], rig->net.corner);
   return tl_norm(tl_axpy(d, -tl_dot(d, rig->net.across), rig->net.across));
 }
 
-static double angle_of(const Rig *rig, int64_t i) {
+static double angle_of(const NetRig *rig, int64_t i) {
   TlVec3 d = tl_sub(rig->bodies.position[i], rig->net.corner);
   return atan2(tl_dot(d, tl_cross(rig->net.across, rig->net.along)), tl_dot(d, rig->net.along));
 }
 
 /* What the bonds pull across the half plane at this angle, at right angles to it. */
-static double hoop_force(const Rig *rig, double angle) {
+static double hoop_force(const NetRig *rig, double angle) {
   TlVec3 side = tl_cross(rig->net.across, rig->net.along);
   TlVec3 hoop = tl_axpy(tl_scale(-sin(angle), rig->net.along), cos(angle), side);
   double sum = 0;
@@ -537,15 +480,15 @@ static double hoop_force(const Rig *rig, double angle) {
  * cut along the tube bears p R L. A triangular lattice of springs k has E t = 2 k / sqrt(3) (area
  * modulus sqrt(3)/2 k, shear modulus sqrt(3)/4 k), so R grows by p R^2 / (E t). */
 START_TEST(a_tube_under_pressure_is_in_hoop_equilibrium) {
-  Rig rig = tube_of(7, 24, 1);
+  NetRig rig = tube_of(7, 24, 1);
   double grown = 0.01, radius = 0, speed = 0;
   double pressure = grown * 2 / sqrt(3) * rig.net.normal_N_m / 0.3;
   rig.net.tangential_N_m = 0;
   rig.net.pressure_Pa = -pressure;
   rig.config.damping_per_s = 3;
   rig.config.step_s = 2e-3;
-  rig_start(&rig);
-  run(&rig, 9000);
+  net_rig_start(&rig);
+  net_rig_run(&rig, 9000);
   for (int64_t j = 0; j < 24; j++) {
     radius += radius_at(&rig, 3 * 24 + j) / 24;
     speed = fmax(speed, tl_norm(rig.bodies.velocity[3 * 24 + j]));
@@ -554,21 +497,21 @@ START_TEST(a_tube_under_pressure_is_in_hoop_equilibrium) {
   ck_assert_double_lt(speed, 1e-7);
   CK_NEAR(hoop_force(&rig, 0.04) / (pressure * radius * tl_dot(ends, rig.net.across)), 1, 0.01);
   CK_NEAR((radius / 0.3 - 1) / grown, 1, 0.02);
-  rig_close(&rig);
+  net_rig_close(&rig);
 }
 END_TEST
 
 /* Length at rest and law are the bond's: one that is a tenth shorter pulls its ends together, and one
  * of a law that is not there is refused. */
 START_TEST(a_bond_has_its_length_and_names_its_law) {
-  Rig rig = rig_of(2, 2, 1);
-  rig_start(&rig);
+  NetRig rig = rig_of(2, 2, 1);
+  net_rig_start(&rig);
   TlBodies *b = &rig.bodies;
   TlBond *bond = tl_bonds(&b->pairs);
   int64_t low = bond->low - 100, high = bond->high - 100;
   TlVec3 n = tl_unit(tl_sub(b->position[low], b->position[high]));
   bond->length *= 0.9;
-  run(&rig, 1);
+  net_rig_run(&rig, 1);
   double stretch = 0.1 * rig.net.spacing_m;
   double speed = rig.config.step_s * rig.net.normal_N_m * stretch / rig.net.mass_kg;
   for (int64_t i = 0; i < 4; i++) {
@@ -584,7 +527,7 @@ START_TEST(a_bond_has_its_length_and_names_its_law) {
   CK_OK(stepper_new(&rig.solver, &rig.config, (TlAvatarSource){0}, NULL, 0, NULL));
   rig.net.bond_law = 3;
   CK_FAILS(tl_model_set_nets(rig.solver->model, &rig.net, 1), TL_EUSAGE, "name law 3");
-  rig_close(&rig);
+  net_rig_close(&rig);
 }
 END_TEST
 
@@ -602,8 +545,8 @@ END_TEST
 /* ---- forces of bonds ---- */
 
 /* Of four spheres only the first two are bonded, and the first is clamped. */
-static Rig pair_of(TlMethod method) {
-  Rig rig = rig_of(2, 2, 1);
+static NetRig pair_of(TlMethod method) {
+  NetRig rig = rig_of(2, 2, 1);
   rig.config.method = method;
   TL_TEST_SET(&rig.config, TL_TEST_BOTH, stiffness.normal_N_m, 1e3);
   rig.config.search.sides = TL_SIDES_LOWER;
@@ -612,8 +555,8 @@ static Rig pair_of(TlMethod method) {
   return rig;
 }
 
-static void pair_start(Rig *rig) {
-  rig_start(rig);
+static void pair_start(NetRig *rig) {
+  net_rig_start(rig);
   rig->bodies.pairs.of[TL_BONDS].count = 1;
 }
 
@@ -622,7 +565,7 @@ static TlVec3 along_bond(const TlNet *net) {
   return tl_unit(tl_sub(tl_net_point(net, 1), tl_net_point(net, 0)));
 }
 
-static TlConstraintRow bond_of(const Rig *rig) {
+static TlConstraintRow bond_of(const NetRig *rig) {
   TlConstraintRow *rows;
   int64_t count;
   CK_OK(tl_step_constraints(rig->solver->work, &rows, &count));
@@ -640,22 +583,22 @@ static TlConstraintRow bond_of(const Rig *rig) {
 START_TEST(a_bond_carries_the_grain_that_hangs_on_it) {
   const TlMethod methods[] = {TL_ETM_PRIORITY, TL_PENALTY};
   for (int k = 0; k < 2; k++) {
-    Rig rig = pair_of(methods[k]);
+    NetRig rig = pair_of(methods[k]);
     TlConstraintRow *rows;
     int64_t count;
     TlVec3 down = along_bond(&rig.net);
     rig.config.gravity_m_s2 = tl_scale(9.81, down);
     rig.config.damping_per_s = 100;
     pair_start(&rig);
-    run(&rig, 1);
+    net_rig_run(&rig, 1);
     CK_OK(tl_step_constraints(rig.solver->work, &rows, &count));
     ck_assert_int_eq(count, 0);
     tl_free(rows);
     tl_workspace_keep_bonds(rig.solver->work, true);
-    run(&rig, 20000);
+    net_rig_run(&rig, 20000);
     TlVec3 before =
         rig.bodies.position[1]; /* by impulses velocities are those before gravity's kick */
-    run(&rig, 1);
+    net_rig_run(&rig, 1);
     CK_NEAR(tl_norm(tl_sub(rig.bodies.position[1], before)), 0, 1e-12);
     double weight = rig.bodies.mass[1] * 9.81;
     TlConstraintRow row = bond_of(&rig);
@@ -663,7 +606,7 @@ START_TEST(a_bond_carries_the_grain_that_hangs_on_it) {
     CK_NEAR(tl_norm(tl_axpy(row.force_N, -weight, down)), 0, 1e-6 * weight);
     CK_NEAR(tl_norm(row.moment_N_m), 0, 1e-6 * weight * rig.net.spacing_m);
     CK_NEAR(tl_norm(tl_sub(row.point_m, rig.bodies.position[0])), 0, 1e-15);
-    rig_close(&rig);
+    net_rig_close(&rig);
   }
 }
 END_TEST
@@ -671,19 +614,19 @@ END_TEST
 /* A bond sheared by s at rest: force -k_t s on the lower sphere at the middle of the two, so its
  * moment about the lower sphere's centre is half the length times that force. */
 START_TEST(a_sheared_bond_has_a_moment) {
-  Rig rig = pair_of(TL_PENALTY);
+  NetRig rig = pair_of(TL_PENALTY);
   pair_start(&rig);
   tl_workspace_keep_bonds(rig.solver->work, true);
   TlVec3 n = along_bond(&rig.net), shear = tl_scale(1e-3, tl_cross(n, tl_vec3(0.6, 0, 0.8)));
   tl_bonds(&rig.bodies.pairs)->displacement = shear;
-  run(&rig, 1);
+  net_rig_run(&rig, 1);
   TlConstraintRow row = bond_of(&rig);
   TlVec3 force = tl_scale(-rig.net.tangential_N_m, shear);
   TlVec3 moment = tl_cross(tl_scale(0.5 * rig.net.spacing_m, n), force);
   CK_NEAR(tl_norm(tl_sub(row.force_N, force)), 0, 1e-15);
   CK_NEAR(tl_norm(tl_sub(row.moment_N_m, moment)), 0, 1e-16);
   ck_assert_double_gt(tl_norm(moment), 1e-4);
-  rig_close(&rig);
+  net_rig_close(&rig);
 }
 END_TEST
 
@@ -691,13 +634,13 @@ END_TEST
  * the pressure on its six triangles. The triangles' vector area is that of the level ring around them
  * however far the sphere has given way. */
 START_TEST(six_bonds_balance_the_pressure_on_their_sphere) {
-  Rig rig = rig_of(3, 3, 1);
+  NetRig rig = rig_of(3, 3, 1);
   rig.net.clamped = TL_NET_ALL_SIDES;
   rig.net.pressure_Pa = 12;
   rig.config.damping_per_s = 100;
-  rig_start(&rig);
+  net_rig_start(&rig);
   tl_workspace_keep_bonds(rig.solver->work, true);
-  run(&rig, 10000);
+  net_rig_run(&rig, 10000);
   TlConstraintRow *rows;
   int64_t count, middle = rig.net.first_id + 4, bonds = 0;
   CK_OK(tl_step_constraints(rig.solver->work, &rows, &count));
@@ -713,7 +656,7 @@ START_TEST(six_bonds_balance_the_pressure_on_their_sphere) {
   ck_assert_double_gt(fabs(rig.bodies.position[4].z - rig.bodies.position[0].z), 1e-4);
   CK_NEAR(sum.z, 12 * area, 1e-9 * 12 * area);
   CK_NEAR(hypot(sum.x, sum.y), 0, 1e-9 * 12 * area);
-  rig_close(&rig);
+  net_rig_close(&rig);
 }
 END_TEST
 

@@ -2,88 +2,25 @@
  * against closed forms and against springs stepped with small steps. */
 #include "support/materials.h"
 #include "support/placed.h"
-#include "support/stepper.h"
+#include "support/net_rig.h"
 #include "support/tltest.h"
-
-#include "base/par.h"
-#include "base/random.h"
-#include "run/energy_balance.h"
-#include "solve/step.h"
 
 #include <math.h>
 
-enum { BALL = 1, NET_SHAPE = -7, FIRST_ID = 100 };
+enum { BALL = 1 };
 
-typedef struct Rig {
-  TlSolverConfig config;
-  TlNet net;
-  Stepper *solver;
-  TlBodies bodies;
-  TlStepReport report;
-  TlEnergyBalance balance;
-} Rig;
-
-/* A level net with a corner at the origin, without gravity. */
-static Rig rig_of(TlSolverConfig config, int rows, int columns) {
-  Rig rig = {.config = config};
-  rig.config.gravity_m_s2 = (TlVec3){0, 0, 0};
-  TL_TEST_SET(&rig.config, TL_TEST_BOTH, restitution, 0);
-  TL_TEST_SET(&rig.config, TL_TEST_BOTH, stiffness.young_Pa, 1e7);
-  TL_TEST_SET(&rig.config, TL_TEST_BOTH, stiffness.normal_N_m, 1e4);
-  rig.net = (TlNet){.first_id = FIRST_ID,
-                    .shape_id = NET_SHAPE,
-                    .rows = rows,
-                    .columns = columns,
-                    .layers = 1,
-                    .along = {1, 0, 0},
-                    .across = {0, 1, 0},
-                    .radius_m = 0.01,
-                    .spacing_m = 0.04,
-                    .layer_gap_m = 0.025,
-                    .mass_kg = 0.002,
-                    .normal_N_m = 2000,
-                    .tangential_N_m = 500,
-                    .stretch_most = 1};
-  tl_par_set_threads(1);
+static NetRig rig_of(TlSolverConfig config, int rows, int columns) {
+  TL_TEST_SET(&config, TL_TEST_BOTH, restitution, 0);
+  TL_TEST_SET(&config, TL_TEST_BOTH, stiffness.young_Pa, 1e7);
+  TL_TEST_SET(&config, TL_TEST_BOTH, stiffness.normal_N_m, 1e4);
+  NetRig rig = net_rig(config, rows, columns, 1);
+  rig.net.normal_N_m = 2000;
+  rig.net.tangential_N_m = 500;
   return rig;
 }
 
-static void rig_start(Rig *rig) {
-  CK_OK(stepper_new(&rig->solver, &rig->config, (TlAvatarSource){0}, NULL, 0, NULL));
-  CK_OK(stepper_set_nets(rig->solver, &rig->net, 1));
-  CK_OK(stepper_add_sphere(rig->solver, BALL, 0.03));
-  CK_OK(tl_net_add(&rig->net, &rig->bodies, 0, tl_net_spheres(&rig->net)));
-  tl_pair_state_sort(&rig->bodies.pairs);
-  CK_OK(stepper_refresh(rig->solver, &rig->bodies));
-}
-
-static void rig_close(Rig *rig) {
-  stepper_free(rig->solver);
-  tl_bodies_free(&rig->bodies);
-}
-
-static void run(Rig *rig, int64_t steps) {
-  for (int64_t i = 0; i < steps; i++) {
-    CK_OK(stepper_step(rig->solver, &rig->bodies, &rig->report));
-    tl_energy_balance_add(&rig->balance, &rig->report);
-  }
-}
-
-static TlVec3 noise(TlRandom *x, double size) {
-  double a = tl_random_next_normal(x), b = tl_random_next_normal(x), c = tl_random_next_normal(x);
-  return tl_vec3(size * a, size * b, size * c);
-}
-
-static void shake(Rig *rig, double speed, double spin) {
-  TlRandom x = {5, 0, 0};
-  for (int64_t i = 0; i < rig->bodies.owned; i++) {
-    rig->bodies.velocity[i] = noise(&x, speed);
-    tl_bodies_set_spin(&rig->bodies, i, noise(&x, spin));
-  }
-}
-
 /* Forces of the bonds on a sphere, by the rows that measures get. */
-static TlVec3 bonds_on(const Rig *rig, const TlConstraintRow *row, int64_t rows, int64_t i) {
+static TlVec3 bonds_on(const NetRig *rig, const TlConstraintRow *row, int64_t rows, int64_t i) {
   TlVec3 sum = {0, 0, 0};
   for (int64_t k = 0; k < rows; k++) {
     if (row[k].key.low == rig->bodies.id[i]) sum = tl_add(sum, row[k].force_N);
@@ -95,7 +32,7 @@ static TlVec3 bonds_on(const Rig *rig, const TlConstraintRow *row, int64_t rows,
 /* Hung from its first row a net comes to rest where its springs bear it, whatever the step. */
 START_TEST(a_hanging_net_is_borne_by_its_springs_at_any_step) {
   for (int way = 0; way < 3; way++) {
-    Rig rig = rig_of(tl_test_nonsmooth(), 5, 4);
+    NetRig rig = rig_of(tl_test_nonsmooth(), 5, 4);
     double stable = tl_net_stable_step(&rig.net);
     rig.config.step_s = stable * (way == 0 ? 0.5 : way == 1 ? 5 : 50);
     rig.config.gravity_m_s2 = (TlVec3){0, -9.81, 0};
@@ -104,9 +41,9 @@ START_TEST(a_hanging_net_is_borne_by_its_springs_at_any_step) {
     rig.net.along = (TlVec3){1, 0, 0};
     rig.net.clamped = TL_NET_FIRST_ROW;
     rig.config.nonsmooth.tolerance = 1e-10;
-    rig_start(&rig);
+    net_rig_start(&rig);
     tl_workspace_keep_bonds(rig.solver->work, true);
-    run(&rig, (int64_t)(3 / rig.config.step_s));
+    net_rig_run(&rig, (int64_t)(3 / rig.config.step_s));
     TlConstraintRow *row;
     int64_t rows;
     CK_OK(tl_step_constraints(rig.solver->work, &row, &rows));
@@ -121,14 +58,14 @@ START_TEST(a_hanging_net_is_borne_by_its_springs_at_any_step) {
       size_t count;
       const TlBond *bond = tl_pair_rows_find(&rig.bodies.pairs.of[TL_BONDS], TL_BONDS,
                                              row[k].key.low, row[k].key.high, &count);
-      TlVec3 d = tl_sub(rig.bodies.position[row[k].key.low - FIRST_ID],
-                        rig.bodies.position[row[k].key.high - FIRST_ID]);
+      TlVec3 d = tl_sub(rig.bodies.position[row[k].key.low - rig.net.first_id],
+                        rig.bodies.position[row[k].key.high - rig.net.first_id]);
       TlVec3 f = tl_scale(-rig.net.normal_N_m * (tl_norm(d) - bond->length), tl_unit(d));
       f = tl_axpy(f, -rig.net.tangential_N_m, bond->displacement);
       CK_NEAR(tl_norm(tl_sub(f, row[k].force_N)) / weight, 0, 1e-5);
     }
     tl_free(row);
-    rig_close(&rig);
+    net_rig_close(&rig);
   }
 }
 END_TEST
@@ -136,10 +73,10 @@ END_TEST
 /* Nothing but bonds acts: both momenta stay, and no step makes energy. */
 START_TEST(a_free_net_keeps_its_momenta_and_gains_no_energy) {
   for (int way = 0; way < 2; way++) {
-    Rig rig = rig_of(tl_test_nonsmooth(), 5, 6);
+    NetRig rig = rig_of(tl_test_nonsmooth(), 5, 6);
     rig.config.step_s = tl_net_stable_step(&rig.net) * (way ? 20 : 1);
-    rig_start(&rig);
-    shake(&rig, 0.05, 1);
+    net_rig_start(&rig);
+    net_rig_shake(&rig, 0.05, 1);
     TlVec3 p0 = {0, 0, 0}, l0 = {0, 0, 0}, p1 = p0, l1 = p0;
     double size_p = 0, size_l = 0, start = 0, most = 0, energy = 0;
     for (int step = 0; step <= 400; step++) {
@@ -153,7 +90,7 @@ START_TEST(a_free_net_keeps_its_momenta_and_gains_no_energy) {
         size_l += step == 0 ? tl_norm(b->momentum[i]) + tl_norm(tl_cross(b->position[i], p)) : 0;
       }
       if (step == 0) p0 = p1, l0 = l1;
-      run(&rig, 1);
+      net_rig_run(&rig, 1);
       energy = rig.report.kinetic_J + rig.report.net_elastic_J;
       if (step == 0) start = energy;
       most = fmax(most, energy);
@@ -162,27 +99,27 @@ START_TEST(a_free_net_keeps_its_momenta_and_gains_no_energy) {
     CK_NEAR(tl_norm(tl_sub(l1, l0)) / size_l, 0, 1e-12);
     ck_assert_msg(most <= 1.001 * start, "energy grew by %g", most / start - 1);
     ck_assert_msg(energy < 0.6 * start, "of the energy %g is left", energy / start);
-    rig_close(&rig);
+    net_rig_close(&rig);
   }
 }
 END_TEST
 
 /* A clamped net is hit at one sphere: where all are after 20 ms. */
-static void swing(Rig *rig, double step, TlVec3 *at) {
+static void swing(NetRig *rig, double step, TlVec3 *at) {
   rig->config.step_s = step;
   rig->net.clamped = TL_NET_ALL_SIDES;
-  rig_start(rig);
+  net_rig_start(rig);
   rig->bodies.velocity[3 * 7 + 3] = tl_vec3(0.02, 0.01, 0.1);
-  run(rig, (int64_t)floor(0.02 / step + 0.5));
+  net_rig_run(rig, (int64_t)floor(0.02 / step + 0.5));
   for (int64_t i = 0; i < rig->bodies.owned; i++) at[i] = rig->bodies.position[i];
-  rig_close(rig);
+  net_rig_close(rig);
 }
 
 /* Springs stepped with steps of a fiftieth give the truth. */
 START_TEST(smaller_steps_come_to_the_motion_of_the_springs) {
   enum { SPHERES = 49 };
   static TlVec3 truth[SPHERES], at[SPHERES];
-  Rig rig = rig_of(tl_test_config(), 7, 7);
+  NetRig rig = rig_of(tl_test_config(), 7, 7);
   swing(&rig, 2e-7, truth);
   double error[3];
   for (int k = 0; k < 3; k++) {
@@ -204,24 +141,25 @@ END_TEST
 START_TEST(a_ball_is_caught_and_the_energy_is_booked) {
   double error[2];
   for (int k = 0; k < 2; k++) {
-    Rig rig = rig_of(tl_test_nonsmooth(), 7, 7);
+    NetRig rig = rig_of(tl_test_nonsmooth(), 7, 7);
     rig.config.gravity_m_s2 = (TlVec3){0, 0, -9.81};
     rig.config.step_s = k ? 1e-4 : 2e-4;
     rig.net.clamped = TL_NET_ALL_SIDES;
     rig.config.damping_per_s = 20;
     rig.net.damping = 0.1;
-    rig_start(&rig);
+    net_rig_start(&rig);
+    CK_OK(stepper_add_sphere(rig.solver, BALL, 0.03));
     TlVec3 middle = rig.bodies.position[3 * 7 + 3];
     tl_test_put(&rig.bodies, BALL, tl_add(middle, tl_vec3(0, 0, 0.045)), (TlQuat){1, 0, 0, 0},
                 (TlVec3){0, 0, 0});
     CK_OK(stepper_refresh(rig.solver, &rig.bodies));
-    run(&rig, k ? 1500 : 750); /* fallen, caught, thrown up again */
+    net_rig_run(&rig, k ? 1500 : 750); /* fallen, caught, thrown up again */
     double fallen = rig.bodies.mass[49] * 9.81 * 0.02;
     error[k] = fabs(rig.balance.error_J) / fallen;
-    run(&rig, k ? 11000 : 5500);
+    net_rig_run(&rig, k ? 11000 : 5500);
     CK_NEAR(tl_norm(rig.bodies.velocity[49]), 0, 2e-3);
     ck_assert_double_gt(rig.balance.net_J, 0);
-    rig_close(&rig);
+    net_rig_close(&rig);
   }
   ck_assert_msg(error[1] < 0.05 && error[1] < 0.7 * error[0], "errors %g and %g", error[0],
                 error[1]);
@@ -229,11 +167,11 @@ START_TEST(a_ball_is_caught_and_the_energy_is_booked) {
 END_TEST
 
 START_TEST(nets_and_model_reduction_are_refused_together) {
-  Rig rig = rig_of(tl_test_nonsmooth(), 3, 3);
+  NetRig rig = rig_of(tl_test_nonsmooth(), 3, 3);
   rig.config.nonsmooth.reduction.split = TL_SPLIT_CONTACT;
   CK_OK(stepper_new(&rig.solver, &rig.config, (TlAvatarSource){0}, NULL, 0, NULL));
   CK_FAILS(stepper_set_nets(rig.solver, &rig.net, 1), TL_EUSAGE, "reduction.split");
-  rig_close(&rig);
+  net_rig_close(&rig);
 }
 END_TEST
 
