@@ -323,6 +323,7 @@ int tl_facets_contacts(TlFacetPair *pair, const TlFacetQuery *q,
               : holds_deepest(q, &face, contact, count, tiny))) {
     all = true;
     edge = by_all_edges(q);
+    if (!(edge.gap < q->margin)) return 0;
     cross = edge.gap > face.gap + q->bias;
     if (cross) far = nearest_points(q, edge.edge[0], edge.edge[1], &on_a, &on_b);
   }

@@ -62,6 +62,7 @@ START_TEST(a_followed_pair_has_the_bits_of_one_listed_anew) {
       ck_assert_msg(count == tl_facets_contacts(&fresh, &q, cold, &listed),
                     "bars %d, step %llu: another number of contacts", k, (unsigned long long)i);
       for (int c = 0; c < count; c++) {
+        ck_assert_double_lt(warm[c].gap, margin);
         ck_assert_msg(warm[c].gap == cold[c].gap && warm[c].key == cold[c].key,
                       "bars %d, step %llu: gap %.17g key %d, listed anew %.17g key %d", k,
                       (unsigned long long)i, warm[c].gap, warm[c].key, cold[c].gap, cold[c].key);
@@ -80,4 +81,30 @@ START_TEST(a_followed_pair_has_the_bits_of_one_listed_anew) {
 }
 END_TEST
 
-TL_TEST_MAIN("facets", a_followed_pair_has_the_bits_of_one_listed_anew)
+/* Two stones of a run: every face reads an overlap, and two edges that lie farther off than a list for
+ * this margin reaches part them. A list of an earlier, larger margin had these edges. */
+START_TEST(edges_beyond_the_list_part_a_pair) {
+  TlFacets stone = tl_facets_of_box(0.04, 0.03, 0.03);
+  TlFacetQuery q = {.facets = {&stone, &stone},
+                    .scale = {1, 1},
+                    .r = {{{0.62880888881578478, -0.67322385101009796, -0.38906172746415385},
+                           {-0.5261583129309777, -1.9413886511783346e-07, -0.85038663543919213},
+                           {0.57250049002589087, 0.73943873744286304, -0.35422244774861311}}},
+                    .t = {-0.048241540111738583, -0.010271836088042798, -0.030994210572397714},
+                    .skin = 0.0013773,
+                    .bias = 5.83095e-06};
+  TlFacetContact contact[TL_FACET_CONTACTS];
+  bool listed;
+  TlFacetPair kept = {0}, fresh = {0};
+  q.margin = 0.02;
+  ck_assert_int_gt(tl_facets_contacts(&kept, &q, contact, &listed), 0);
+  ck_assert_double_gt(contact[0].gap, 0.006);
+  q.margin = 0.00262;
+  ck_assert_int_eq(tl_facets_contacts(&kept, &q, contact, &listed), 0);
+  ck_assert(!listed);
+  ck_assert_int_eq(tl_facets_contacts(&fresh, &q, contact, &listed), 0);
+}
+END_TEST
+
+TL_TEST_MAIN("facets", a_followed_pair_has_the_bits_of_one_listed_anew,
+             edges_beyond_the_list_part_a_pair)
