@@ -3,8 +3,9 @@
 # unit: each program; mpi: each at the rank counts its source names ("ranks: 1 2 4"); cli: scripts.
 # As many at a time as there are cores (TALUS_TEST_JOBS), those of several ranks by themselves. Each has a time
 # limit (TALUS_TEST_LIMIT) and prints its time and CPU time. Ends with "N passed, N failed".
-# TALUS_SANITIZED=1: tests whose source has a line "# unsanitized: reason" are left out and named, those
-# on more than 2 ranks are left out, and tests of C programs that begin with TL_NOT_SANITIZED().
+# TALUS_SANITIZED=1: of the scripts those that say so ("# sanitized: reason": they read what users bring, or write
+# what others read; what the others drive, the test programs call), tests on at most 2 ranks, and not those of
+# test programs that begin with TL_NOT_SANITIZED().
 # TALUS_TEST_STOP=1: run the tests in the order given and start no more after the first that fails.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -97,8 +98,8 @@ order=by_length; [ "$stop" != 1 ] || order='cat'
 running=0; started=0
 for source in $(printf '%s\n' "${names[@]}" | $order); do
   go_on || break
-  if [ "${TALUS_SANITIZED:-0}" = 1 ] && grep -q '^# unsanitized: ' "$source"; then
-    echo "$source is left out: $(sed -n 's/^# unsanitized: //p' "$source")"; continue
+  if [ "${TALUS_SANITIZED:-0}" = 1 ] && [[ $source = *.sh ]] && ! grep -q '^# sanitized: ' "$source"; then
+    continue
   fi
   if grep -q '^# alone: ' "$source"; then alone+=("$source"); continue; fi
   if [ "$running" -ge "$jobs" ]; then wait -n; running=$((running - 1)); fi

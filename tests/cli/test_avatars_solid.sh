@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # talus-avatars without a scan: meshes of every kind and formulas become grains of a catalog;
 # what bounds no body, or says no unit, is refused and leaves no catalog.
+# sanitized: reads meshes that users bring
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # talus-catalog: grains go in and out unchanged, and every number is explained.
+# sanitized: reads and writes the catalog
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1

@@ -2,7 +2,6 @@
 # The imaging chain held to the phantom's truth: stack -> denoise -> binarize -> label -> avatars.
 # Grains found / true within 3%, median volume error under 3%, median centroid error under 0.25
 # voxel (all true grains of 500 voxels or more that the box does not cut).
-# unsanitized: it judges figures; test_imaging_chain.sh and test_avatars.sh run the same tools.
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1

@@ -2,7 +2,6 @@
 # Columns of a run's tables: the page of them is current, their formats stand in run.h5, earlier names
 # are the same in C and in Python; boundary.csv against a weight, lever arms and the frames' contacts,
 # constraint.csv against an oedometer's load off the axis and a net's weight, on 1 and 2 ranks. 12 seconds.
-# unsanitized: ten thousand steps, also on two ranks; unit/test_oedometer and test_direct_shear run the same code.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 python=${PYTHON:-/usr/bin/python3}

@@ -2,7 +2,6 @@
 # The worked examples of CONTRIBUTING.md: their new files and changed lines are put into a copy of the sources,
 # and each file that they make or change compiles without a warning. No example touches more files than four, which is
 # the goal of docs/design.md for a method with a section of its own. 1 second.
-# unsanitized: it compiles and runs nothing of ours.
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cp -r libcore "$dir"

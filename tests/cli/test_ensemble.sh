@@ -4,7 +4,6 @@
 # drawn from ranges lie in them, reach the block and stand in blocks.csv, with their rank correlations recomputed; blocks that start at one place do not meet; places,
 # volumes, turns and velocities are drawn as the study says; maxima over all steps, counts, mean, quantiles and their
 # errors are recomputed; talus-measure reads the folder; what cannot be is refused at its line. 50 seconds.
-# unsanitized: several thousand steps of some hundred blocks; the same code runs in cli/test_solve.
 set -u
 python=${PYTHON:-/usr/bin/python3} # Debian's, for which python3-gdal and python3-h5py are installed
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Surfaces, level sets and a run, read back by others: VTK's own reader where python3-vtk9 is
 # installed, else the XML in front of the raw data by Python's parser.
+# sanitized: writes every format
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1

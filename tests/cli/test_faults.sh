@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Wrong input never crashes and never half-writes: each case gives its exit status, a message that
 # names the file, and leaves no product and no temporary behind.
+# sanitized: reads damaged files
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1

@@ -3,6 +3,7 @@
 # of it, beside it and off the raster. blocks.csv, stops of talus-measure, maps, summaries, report and Python say which
 # stopped on filled ground; rough ground changes nothing; a catalog of schema 4 is read, says that it does not know, and
 # is brought to 5; its terrain is made again. 10 seconds.
+# sanitized: reads rasters with holes
 set -u
 python=${PYTHON:-/usr/bin/python3} # Debian's, for which python3-gdal and python3-h5py are installed
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -3,7 +3,6 @@
 # say what they wait for, the sum is that of the lines above it, and nothing is written; with labels the avatars have one,
 # with a catalog the solver; what is done has the cost that it had; a changed input is to do again; a study that is refused
 # is refused here, too. The demo makes its scan first: its forecast makes it in a temporary folder. 50 seconds.
-# unsanitized: it is about makefiles; the tools have tests of their own.
 set -u
 here=$PWD
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT

@@ -2,6 +2,7 @@
 # Files that are made to harm: every case of tests/fuzz/corpus, and twenty small changes of each seed (five in
 # sanitized builds, which are ten times slower), is refused or read by its reader (make check-fuzz finds new
 # cases), and no reader is left out.
+# sanitized: reads files that were made to break the readers
 set -u
 corpus=$(dirname "$0")/../fuzz/corpus
 T=$(mktemp -d); trap 'rm -rf "$T"' EXIT

@@ -5,6 +5,7 @@
 # and hold before the row's; points with heights stand there, densities of points and areas are those of their blocks;
 # the run is that of the effective study, which names no file, on one and two ranks; what
 # cannot be used is refused at the study's key, with what to do.
+# sanitized: reads files of other programs
 set -u
 python=${PYTHON:-/usr/bin/python3} # Debian's, for which python3-gdal and python3-h5py are installed
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT

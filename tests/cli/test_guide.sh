@@ -2,7 +2,6 @@
 # The commands of docs/guide run as they are printed (tests/guide.py), in the order of docs/guide/README.md, in one
 # fresh folder, but for the tutorials, which tests/cli/test_tutorials.sh runs from an installed copy. Each message of the
 # page on troubleshooting is one that the program has. The longest runs are made smaller (SMALLER below).
-# unsanitized: the tools' own tests run the same code, and these commands would take five minutes.
 set -u
 repository=$PWD
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT

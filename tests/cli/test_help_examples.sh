@@ -2,7 +2,6 @@
 # Every example of every tool's --help, and of its verbs', runs as it is printed, in a folder that holds
 # the files they name: a scan, what each stage makes of it, two runs, two rasters, config/. So that they take a minute, the studies
 # of config/ end early there, and pictures are drawn without smoothing.
-# unsanitized: the tools' own tests run the same code, and these examples would take ten minutes.
 set -u
 repository=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT

@@ -2,6 +2,7 @@
 # Catalogs that were made to harm: sizes beyond their arrays, spacings that are none, triggers, views
 # and tables that are not ours. Each is refused by verify and by what would use it, in seconds, with
 # the file's name, and what is in it stays.
+# sanitized: reads catalogs that were made to break the tools
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The imaging tools refuse what they cannot work with: exit status, message, nothing written.
+# sanitized: reads damaged stacks
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1

@@ -2,7 +2,6 @@
 # make install and uninstall below a folder of their own: studies and chains run from anywhere with only
 # PREFIX/bin on PATH and write into the folder they are called from; every study is checked;
 # uninstalling takes away what was installed, and nothing that a user put or changed there. 40 CPU-seconds.
-# unsanitized: it is about files and makefiles; the tools have tests of their own.
 set -u
 here=$PWD
 dir=$(mktemp -d); trap 'chmod -R u+w "$dir"; rm -rf "$dir"' EXIT

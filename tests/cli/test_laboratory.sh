@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # The laboratory's chains at small size: a triaxial test in a few keys from a labelled stack, a batch of scans and one of
 # tests, and what the threshold of the binarization does. Wrong files of keys are refused with file and line.
-# unsanitized: it is about makefiles; the tools have tests of their own.
 set -u
 here=$PWD
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT

@@ -2,7 +2,6 @@
 # The example of docs/guide/library.md, word for word, compiled by the commands printed there against an installed
 # copy, in a folder where nothing of the source is: it prints what the page says, which is the closed form of a
 # fall. And a program that does everything wrong that the header speaks of gets codes and messages. 15 seconds.
-# unsanitized: a program of the user's is not built with our sanitizer.
 set -u
 here=$PWD
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT

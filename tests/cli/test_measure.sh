@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # talus-measure: files, summary and refusals, on the run of four grains that slide down 45 degrees
 # (written by the unit test of the measures, which holds the numbers to their closed forms).
+# sanitized: reads results
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # A small edition of config/million.yaml: what a run takes of memory grows with the grains and no faster, lies below
 # what the plan says before it starts, and so does what it writes; by impulses and by penalty forces.
-# unsanitized: sanitizers take memory of their own
 set -eu
 folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
 export OMP_NUM_THREADS=2

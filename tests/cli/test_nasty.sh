@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A folder of nasty stacks, made here byte by byte (large ones with holes): each is read exactly or
 # refused by one line that names the file and what is wrong.
+# sanitized: reads stacks of other programs
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1

@@ -2,6 +2,7 @@
 # No tool replaces a file that it reads, by whatever name the output leads to it and with --overwrite:
 # exit status 2, both names in the message, every file of the folder as it was. Outputs that are no
 # files, and two outputs of one name, are refused too.
+# sanitized: writes over and beside what is there
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1

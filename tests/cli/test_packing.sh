@@ -2,6 +2,7 @@
 # A study that keeps its contacts, and talus-measure --packing on it: files, regions, refusals, and
 # the stress of grains at rest in a frictionless box, which their weight alone says:
 # sigma_zz V = sum of m g z about a floor at z = 0.
+# sanitized: reads results
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1

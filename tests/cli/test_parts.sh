@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Bodies of several parts: the same state for 1, 2 and 4 ranks and after a stop, by impulses and by penalty;
 # frames whose rows say which body they are a part of; the example study as it stands.
+# sanitized: bodies of several parts from the study to the frames
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -2,7 +2,6 @@
 # The pipelines on small data: from the grains of the avalanche's to the curves of a triaxial test; -j
 # works, a second call does nothing, a stage that is gone is made again with all that follows it and
 # nothing before it, a failing stage leaves no product.
-# unsanitized: it is about makefiles; test_chain.sh runs the same tools.
 set -u
 here=$PWD
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT

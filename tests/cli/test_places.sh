@@ -2,6 +2,7 @@
 # Positions of a study in the terrain's CRS: the same run, bit for bit, as with local ones; local ones, exchanged
 # axes and heights of the wrong frame are recognised. above_ground_m sets bodies and releases on the ground;
 # where they then stand is compared with the closed form on an inclined plane, and read back by h5py.
+# sanitized: reads places in several frames
 set -u
 python=${PYTHON:-/usr/bin/python3}
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # The Python module: what it reads of files that the tools made, against closed forms, against h5py,
 # csv and sqlite3 alone and against the tools' own numbers; its examples and docs/guide/reading-results.md run.
-# unsanitized: what is tested is Python; the tools have tests of their own.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 python=${PYTHON:-/usr/bin/python3} # Debian's, for which python3-h5py is installed

@@ -3,6 +3,7 @@
 # same heights, origin and CRS from each, read back from the catalog's terrain by talus-solve's results with h5py.
 # Degrees and feet are refused with the gdalwarp line, files of several rasters with the gdal_translate line, and a
 # VRT leads to no other kind of file and to no network.
+# sanitized: reads files of other programs
 set -u
 python=${PYTHON:-/usr/bin/python3} # Debian's, for which python3-gdal and python3-h5py are installed
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT

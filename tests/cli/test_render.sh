@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # talus-render: plots of a table over time, pictures of chains and of sections, refusals.
+# sanitized: draws results
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1

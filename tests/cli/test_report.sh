@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # talus-report: a run, a run that is stopped over a line of its table, an ensemble on filled ground, a scan; the same
 # bytes twice; refusals.
-# unsanitized: unit/test_report runs the same code; pages of whole runs take two and a half minutes.
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1

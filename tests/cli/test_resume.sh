@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A run that is killed, at any moment, goes on to the same end, bit by bit; damaged checkpoints are
 # named and skipped; a changed study is refused; a full disk leaves the older checkpoints whole.
+# sanitized: reads and writes checkpoints
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

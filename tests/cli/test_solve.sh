@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # talus-solve: wrong studies are refused with their place, a tiny run ends with frames, a signal
 # ends a run with its last frame closed, ranks give the same frames.
+# sanitized: runs the solver from the study to the results
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # talus-volume: formats into one another, exit codes, messages that name the file, nothing half-written.
+# sanitized: reads and writes stacks
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1

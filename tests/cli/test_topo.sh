@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # talus-topo: a raster becomes a terrain of the catalog; what is wrong is told and leaves no catalog.
 # With TALUS_DATA set to a folder that holds topography/avaKot_5m.asc, that real raster too.
+# sanitized: reads rasters
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1

@@ -2,6 +2,7 @@
 # talus-measure --trajectories and --fences: balls that fly straight over flat ground without gravity give lines, stops,
 # crossings, energies and needed heights in closed form, as GeoPackage, GeoJSON and CSV with the same values and the
 # terrain's CRS; a ball that flies off the terrain ends where it left; a body of two parts counts once. 6 seconds.
+# sanitized: writes files for other programs
 set -u
 python=${PYTHON:-/usr/bin/python3} # Debian's, for which python3-gdal is installed
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT

@@ -2,7 +2,6 @@
 # The guide's two tutorials run as they are printed (tests/guide.py) from an installed copy, as a newcomer runs them: in
 # an empty folder, with the installed tools on PATH and nothing of the sources. They are made small by variables that
 # the pages print, and by settings of the makefile in the environment. 60 CPU-seconds.
-# unsanitized: the tools' own tests run the same code, and these commands would take five minutes.
 set -u
 here=$PWD
 pages="laboratory.md hazard-map.md"

@@ -2,6 +2,7 @@
 # An embedded grain (a grain inside another) ends a run by default with both named, is fixed or taken
 # out where the study says so, and is counted. One to whose collisions there is no end (a ball between
 # walls that close) is named once and left, or handled as the study says.
+# sanitized: grains that are dropped or frozen in a run
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
