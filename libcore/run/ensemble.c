@@ -91,7 +91,7 @@ static TlStatus begin_block(TlEnsemble *e, TlRun *run, TlBlockRecord *r) {
   run->state->grains = 1;
   TL_TRY(tl_avatars_load(&run->model->avatars, &run->state->dem.bodies, 0));
   TL_TRY(tl_run_refresh(run));
-  TL_TRY(tl_step_check(run->model->dem, &run->state->dem, run->work));
+  TL_TRY(tl_step_check(run->model->dem, &run->state->dem, run->work, 1));
   TL_TRY(tl_standstill_start(run));
   r->start = run->state->dem.bodies.position[0];
   r->volume_m3 = tl_run_volume(run, 0);

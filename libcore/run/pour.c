@@ -49,7 +49,8 @@ TlStatus tl_pour_check(TlRun *run) {
   if (!pours(run)) return TL_OK;
   TlStatus status = draw_part(run, run->state->poured, &some.bodies);
   if (status == TL_OK) status = tl_avatars_load(&run->model->avatars, &some.bodies, 0);
-  if (status == TL_OK) status = tl_step_check(run->model->dem, &some, run->work);
+  if (status == TL_OK)
+    status = tl_step_check(run->model->dem, &some, run->work, tl_comm_size(run->comm));
   tl_state_free(&some);
   return tl_comm_agree(run->comm, status);
 }

@@ -137,7 +137,8 @@ static TlStatus add_provenance(const TlRun *run) {
 /* The checks of the solver before the first step, of the grains that are here and of those that will
  * be poured. */
 static TlStatus check_grains(TlRun *run) {
-  TL_TRY(tl_comm_agree(run->comm, tl_step_check(run->model->dem, &run->state->dem, run->work)));
+  TL_TRY(tl_comm_agree(run->comm, tl_step_check(run->model->dem, &run->state->dem, run->work,
+                                                tl_comm_size(run->comm))));
   return tl_pour_check(run);
 }
 

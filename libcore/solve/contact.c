@@ -106,7 +106,7 @@ TlStatus tl_group_any(const TlGroup *g, int *flag) {
 }
 
 TlStatus tl_group_share(const TlGroup *g, TlTwist *twist) {
-  return g->share ? tl_share_spread(g->share, twist) : TL_OK;
+  return g->share ? tl_share_spread(g->share, twist, sizeof *twist) : TL_OK;
 }
 
 int64_t tl_group_count(const TlGroup *g, const double *value) {

@@ -67,6 +67,11 @@ typedef struct TlContact {
   int32_t part_a, part_b; /* the colliders of a and b; b < 0: boundary */
   int32_t boundary;       /* which, or -1 */
   int64_t key;            /* node and side: 2*node + (0: node of a, 1: node of b) */
+  /* of the nonsmooth method (nonsmooth_rows.h) */
+  double reduced_radius; /* of the two colliders */
+  double pull;           /* normal impulse of the last step where the contact adheres, N s */
+  TlVec3 moment; /* impulse against rolling and twisting: of the last step, then of this one */
+  bool resists;  /* rolling and twisting */
 } TlContact;
 
 typedef struct TlPair {
@@ -75,7 +80,8 @@ typedef struct TlPair {
   int32_t part_a, part_b; /* colliders; with boundaries the first that touches */
   int32_t first, count;   /* contacts */
   int32_t island;         /* within its group */
-  bool elsewhere;         /* another rank owns the lower id: the pair is that one's to count */
+  int32_t link;   /* from 1: the joint or bond that it stands for, without contacts; 0: none */
+  bool elsewhere; /* another rank owns the lower id: the pair is that one's to count */
   bool
       stuck; /* it approached still when the rounds or sweeps allowed were over (step_problems.c) */
 } TlPair;

@@ -16,12 +16,13 @@ typedef struct Entry {
 } Entry;
 
 typedef struct Making {
-  const TlBodies *bodies;
+  TlMovers movers;
   TlPair *pairs;
   TlContact *contacts;
   int32_t count;
   const TlSync *sync;
   TlArena *arena;
+  bool on_place; /* contacts stay where they are */
   TlIslands islands;
   TlPlacing *plan; /* [count] */
   TlGuests guests;
@@ -55,9 +56,9 @@ static TlPlacing plan_pair(const Making *m, const TlGrids *grids, const TlPair *
   const TlIsland *island = &m->islands.island[i];
   TlPlacing plan = {.island = island->number, .solver = island->solver};
   if (!tl_is_large(&m->islands, island)) return plan;
-  const TlVec3 *x = m->bodies->position;
-  TlVec3 a = x[tl_movable(m->bodies, p->a) ? p->a : p->b];
-  TlVec3 b = tl_movable(m->bodies, p->b) ? x[p->b] : a;
+  const TlVec3 *x = m->movers.position;
+  TlVec3 a = x[tl_movable(&m->movers, p->a) ? p->a : p->b];
+  TlVec3 b = tl_movable(&m->movers, p->b) ? x[p->b] : a;
   TlCell cell = tl_grids_cell(&grids[i], a, b);
   plan.phase = cell.phase;
   plan.key = cell.key;
@@ -198,6 +199,16 @@ static TlStatus fill_cells(const Making *m, TlGroup *g, int32_t first, int32_t l
   return TL_OK;
 }
 
+/* Of the pairs and contacts of all groups. */
+static void hand_out(TlGroups *groups, void *room) {
+  for (int32_t g = 0, first = 0; g < groups->count; g++) {
+    groups->group[g].pair = groups->pair + first;
+    groups->group[g].contact = groups->contact;
+    groups->group[g].sweep_room = room;
+    first += groups->group[g].pairs;
+  }
+}
+
 /* Pairs and contacts into the order of the sweeps: left as the search found them, a sweep of a large
  * island waits for memory three quarters of its time. On one rank they change places; on several, what
  * was found stays as it is. */
@@ -241,12 +252,20 @@ static TlStatus lay_out(Making *m, TlGroups *groups) {
     pair[last++].first = at;
     at += from_pair[i].count;
   }
-  for (int32_t g = 0, first = 0; g < groups->count; g++) {
-    groups->group[g].pair = pair + first;
-    groups->group[g].contact = contact;
-    groups->group[g].sweep_room = room;
-    first += groups->group[g].pairs;
-  }
+  groups->contacts = at;
+  hand_out(groups, room);
+  return TL_OK;
+}
+
+/* The pairs alone are put in order. */
+static TlStatus list_pairs(const Making *m, TlGroups *groups) {
+  TlPair *pair = tl_arena_push(m->arena, (size_t)m->entries + 1, sizeof *pair);
+  if (!pair) return TL_ENOMEM;
+  for (int32_t i = 0; i < m->entries; i++) pair[i] = m->pairs[m->entry[i].from];
+  for (int32_t i = 0; i < m->count; i++) groups->contacts += m->pairs[i].count;
+  groups->pair = pair;
+  groups->contact = m->contacts;
+  hand_out(groups, NULL);
   return TL_OK;
 }
 
@@ -285,34 +304,47 @@ static TlStatus make_routes(const Making *m, TlGroups *groups) {
                            .phase = m->entry[i].phase,
                            .by_cells = groups->shared && m->entry[i].group == 0};
   }
-  return tl_share_routes(groups->share, m->bodies, &m->islands, m->pairs, m->count, m->plan,
+  return tl_share_routes(groups->share, &m->movers, &m->islands, m->pairs, m->count, m->plan,
                          &m->guests, solved, m->entries, m->phases);
 }
 
-TlStatus tl_groups_make(const TlBodies *b, const TlDynamics *dynamics, TlPair *pairs, int32_t count,
-                        TlContact *contacts, const TlSync *sync, TlArena *arena, TlGroups *groups) {
+/* on_place: on one rank, pairs and contacts stay as they were found. */
+static TlStatus make(const TlMovers *movers, TlPair *pairs, int32_t count, TlContact *contacts,
+                     bool on_place, const TlSync *sync, TlArena *arena, TlGroups *groups) {
   *groups = (TlGroups){
-      .bodies = b->total, .found_pair = pairs, .found = count, .found_contact = contacts};
-  Making m = {.bodies = b,
+      .bodies = movers->total, .found_pair = pairs, .found = count, .found_contact = contacts};
+  Making m = {.movers = *movers,
+              .on_place = on_place && !sync,
               .pairs = pairs,
               .contacts = contacts,
               .count = count,
               .sync = sync,
               .arena = arena};
   int32_t *start;
-  TL_TRY(tl_islands_find(b, pairs, count, sync, arena, &m.islands));
+  TL_TRY(tl_islands_find(movers, pairs, count, sync, arena, &m.islands));
   TL_TRY(make_plans(&m));
   if (sync)
-    TL_TRY(tl_share_pairs(b, dynamics, sync, arena, &m.islands, pairs, count, contacts, m.plan,
+    TL_TRY(tl_share_pairs(movers, sync, arena, &m.islands, pairs, count, contacts, m.plan,
                           &groups->share, &m.guests));
   TL_TRY(number_groups(&m, groups));
   TL_TRY(enter_all(&m, groups->count, &start));
   for (int32_t g = 0; g < groups->count; g++)
     TL_TRY(fill_cells(&m, &groups->group[g], start[g], start[g + 1]));
-  TL_TRY(lay_out(&m, groups));
+  TL_TRY(m.on_place ? list_pairs(&m, groups) : lay_out(&m, groups));
   if (!sync) return TL_OK;
   TL_TRY(mark_islands(&m, groups));
   return make_routes(&m, groups);
+}
+
+TlStatus tl_groups_make(const TlBodies *b, const TlDynamics *dynamics, TlPair *pairs, int32_t count,
+                        TlContact *contacts, const TlSync *sync, TlArena *arena, TlGroups *groups) {
+  TlMovers movers = tl_movers(b, dynamics);
+  return make(&movers, pairs, count, contacts, false, sync, arena, groups);
+}
+
+TlStatus tl_groups_list(const TlMovers *movers, TlPair *pairs, int32_t count, TlContact *contacts,
+                        const TlSync *sync, TlArena *arena, TlGroups *groups) {
+  return make(movers, pairs, count, contacts, true, sync, arena, groups);
 }
 
 TlStatus tl_groups_home(const TlGroups *groups, const TlDynamics *dynamics) {

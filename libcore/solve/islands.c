@@ -16,7 +16,7 @@ static int32_t root_of(int32_t *parent, int32_t i) {
   return i;
 }
 
-static void count_pair(const TlBodies *b, const TlPair *p, TlIsland *island) {
+static void count_pair(const TlMovers *b, const TlPair *p, TlIsland *island) {
   if (p->a >= b->owned || p->b >= b->owned) island->shared = true;
   if (p->elsewhere) return;
   island->pairs++;
@@ -24,7 +24,7 @@ static void count_pair(const TlBodies *b, const TlPair *p, TlIsland *island) {
     tl_lengths_add(&island->lengths, tl_norm(tl_sub(b->position[p->a], b->position[p->b])));
 }
 
-static TlStatus find_parts(const TlBodies *b, const TlPair *pairs, int32_t count, TlArena *arena,
+static TlStatus find_parts(const TlMovers *b, const TlPair *pairs, int32_t count, TlArena *arena,
                            TlIslands *is) {
   size_t n = (size_t)b->total;
   int32_t *parent = tl_arena_push(arena, n, sizeof *parent);
@@ -102,7 +102,7 @@ static int by_link(const void *one, const void *two) {
 }
 
 /* Bodies that are ghosts here say which parts of other ranks belong to ours. */
-static TlStatus list_links(Meeting *m, const TlBodies *b, const TlIslands *is, Link **links,
+static TlStatus list_links(Meeting *m, const TlMovers *b, const TlIslands *is, Link **links,
                            int32_t *count) {
   int32_t *label = tl_arena_push(m->arena, (size_t)b->total + 1, sizeof *label);
   *links = tl_arena_push(m->arena, (size_t)(b->total - b->owned) + 1, sizeof **links);
@@ -126,7 +126,7 @@ static TlStatus list_links(Meeting *m, const TlBodies *b, const TlIslands *is, L
   return TL_OK;
 }
 
-static TlStatus say_mine(Meeting *m, const TlBodies *b, const TlIslands *is) {
+static TlStatus say_mine(Meeting *m, const TlMovers *b, const TlIslands *is) {
   Link *links;
   int32_t count, at = 0;
   Head head = {0};
@@ -305,7 +305,7 @@ static TlStatus list_partners(const Meeting *m, TlIslands *is) {
   return TL_OK;
 }
 
-static TlStatus meet(const TlBodies *b, const TlSync *sync, TlArena *arena, TlIslands *is) {
+static TlStatus meet(const TlMovers *b, const TlSync *sync, TlArena *arena, TlIslands *is) {
   Meeting m = {.sync = sync, .arena = arena};
   TL_TRY(say_mine(&m, b, is));
   TL_TRY(hear_all(&m));
@@ -317,7 +317,7 @@ static TlStatus meet(const TlBodies *b, const TlSync *sync, TlArena *arena, TlIs
   return list_partners(&m, is);
 }
 
-TlStatus tl_islands_find(const TlBodies *b, const TlPair *pairs, int32_t count, const TlSync *sync,
+TlStatus tl_islands_find(const TlMovers *b, const TlPair *pairs, int32_t count, const TlSync *sync,
                          TlArena *arena, TlIslands *is) {
   *is = (TlIslands){.small = small};
   TL_TRY(find_parts(b, pairs, count, arena, is));

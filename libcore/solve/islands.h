@@ -26,6 +26,14 @@ typedef struct TlIsland {
   int32_t in_cells;      /* number among those that are solved by cells; -1: it is none */
 } TlIsland;
 
+/* What moves: bodies, or units that take their place (aggregates.h). Arrays over the local bodies. */
+typedef struct TlMovers {
+  int64_t owned, total;
+  const int64_t *id;
+  const TlVec3 *position;
+  const TlDynamics *dynamics;
+} TlMovers;
+
 typedef struct TlIslands {
   int32_t *of_body; /* of each local body: into `island`; -1: none */
   TlIsland *island; /* [count] those with a body or a pair here; totals are over all ranks */
@@ -37,8 +45,11 @@ typedef struct TlIslands {
   bool *sends_to, *gets_from; /* [ranks] may pairs be sent there to be solved, come from there? */
 } TlIslands;
 
-static inline bool tl_movable(const TlBodies *b, int32_t body) {
-  return body >= 0 && !(b->flags[body] & TL_BODY_FROZEN);
+static inline TlMovers tl_movers(const TlBodies *b, const TlDynamics *dynamics) {
+  return (TlMovers){b->owned, b->total, b->id, b->position, dynamics};
+}
+static inline bool tl_movable(const TlMovers *m, int32_t body) {
+  return body >= 0 && m->dynamics->inverse_mass[body] > 0;
 }
 static inline bool tl_is_large(const TlIslands *is, const TlIsland *island) {
   return island->bodies > is->small;
@@ -53,7 +64,7 @@ static inline int32_t tl_island_of(const TlIslands *is, const TlPair *p) {
 void tl_islands_set_small(int64_t bodies);
 
 /* Memory from the arena. Collective when sync is set. */
-TlStatus tl_islands_find(const TlBodies *bodies, const TlPair *pairs, int32_t count,
+TlStatus tl_islands_find(const TlMovers *movers, const TlPair *pairs, int32_t count,
                          const TlSync *sync, TlArena *arena, TlIslands *islands);
 
 #endif

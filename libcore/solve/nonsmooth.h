@@ -52,11 +52,12 @@ typedef struct TlNsArm {
 
 /* Rows against rolling (along t1, t2) and twisting (along n). */
 typedef struct TlNsResist {
-  double rolling, twisting;           /* mu_r r*, mu_t r*, m */
-  double spread;                      /* 1: a patch of several points twists against friction */
-  double rolling_step, twisting_step; /* 1/K */
-  double wall[3];                     /* spin of the boundary along n, t1, t2 */
-  double lambda[3];                   /* N m s, along n, t1, t2 */
+  double rolling, twisting;             /* mu_r r*, mu_t r*, m */
+  double spread;                        /* 1: a patch of several points twists against friction */
+  double rolling_step, twisting_step;   /* 1/K */
+  double rolling_stiff, twisting_stiff; /* K */
+  double wall[3];                       /* spin of the boundary along n, t1, t2 */
+  double lambda[3];                     /* N m s, along n, t1, t2 */
 } TlNsResist;
 
 typedef struct TlNsPatch {
@@ -70,8 +71,7 @@ typedef struct TlNsPatch {
   double friction;
   double lambda[2]; /* along t1, t2 */
   int32_t resist;   /* < 0: none */
-  int32_t island;
-  bool impacts; /* a point of it closes faster than the threshold in this step */
+  bool impacts;     /* a point of it closes faster than the threshold in this step */
 } TlNsPatch;
 
 /* A row of a joint: u = along.(v_a - v_b) + turn_a.w_a + turn_b.w_b, with
@@ -91,7 +91,6 @@ enum { TL_NS_POINTS = 4 }; /* most of a patch */
 typedef struct TlNsJoint {
   int32_t a, b; /* bodies */
   int32_t equal, rows;
-  int32_t island, unused;
   TlNsRow row[TL_NS_ROWS];
   double inverse[TL_NS_EQUAL][TL_NS_EQUAL]; /* of J M^-1 J^T + Sigma */
 } TlNsJoint;
@@ -129,32 +128,30 @@ typedef struct TlNsProblem {
   TlNsImpulses before, direction; /* room of conjugate gradients; their lists NULL: plain sweeps */
 } TlNsProblem;
 
-/* What is solved together: joints [first_joint, last_joint), then bonds [first_bond, last_bond), then
- * patches [first, last). */
+/* Rows of one island that are visited one after the other: joints [first_joint, last_joint), then bonds
+ * [first_bond, last_bond), then patches [first, last). */
 typedef struct TlNsRange {
   int32_t first, last, first_joint, last_joint, first_bond, last_bond;
+  int32_t island;
 } TlNsRange;
 
-typedef struct TlNsStop {
-  int iterations;
-  double change_m_s; /* an iteration that changes no velocity by more is the last */
-} TlNsStop;
+/* Each of these visits the rows of a range. Ranges that are visited at the same time must share no body
+ * that moves. */
 
-typedef struct TlNsCount {
-  int64_t iterations;
-  double residual_m_s; /* largest change of the last iteration */
-} TlNsCount;
-
-/* Apply the impulses that the rows have; iterate from there. Ranges that are solved at the same time
- * must share no body that moves.
- *
- * With room for conjugate gradients each sweep is a step of theirs. What the sweep changes, each row
- * weighed by its own stiffness, is the gradient; as long as gradients fall, the impulses move on along
- * the direction of the step before (Silcowitz, Niebe, Erleben 2010, after Fletcher and Reeves). The last
- * iteration is a plain sweep, so all rows are within their bounds. */
+/* Apply the impulses that the rows have. */
 void tl_nonsmooth_warm(const TlNsProblem *problem, const TlNsRange *range);
-void tl_nonsmooth_solve(const TlNsProblem *problem, const TlNsRange *range, TlNsStop stop,
-                        TlNsCount *count);
+/* One iteration of projected Gauss-Seidel; gives the largest change of a velocity, squared. */
+double tl_nonsmooth_sweep(const TlNsProblem *problem, const TlNsRange *range);
+
+/* Conjugate gradients, with room for them in the problem: what a sweep changes, each row weighed by its
+ * own stiffness, is the gradient; as long as gradients fall, the impulses move on along the direction
+ * of the step before (Silcowitz, Niebe, Erleben 2010, after Fletcher and Reeves).
+ *
+ * Note the impulses before a sweep; the square of what it changed, an energy; and the way on, beta times
+ * the step before (0: the sweep alone). */
+void tl_nonsmooth_note(const TlNsProblem *problem, const TlNsRange *range);
+double tl_nonsmooth_gradient2(const TlNsProblem *problem, const TlNsRange *range);
+void tl_nonsmooth_further(const TlNsProblem *problem, const TlNsRange *range, double beta);
 
 /* Fill the rows' spins and inverses and the joint's inverse, from the rest. */
 void tl_nonsmooth_prepare_joint(const TlNsProblem *problem, TlNsJoint *joint);

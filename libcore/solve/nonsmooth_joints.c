@@ -89,8 +89,9 @@ static TlJointControl control_of(const TlControls *c, TlPairKind kind, const TlP
   return start;
 }
 
-TlStatus tl_ns_joints_find(const TlBodies *b, const TlControls *controls, int32_t world,
-                           TlArena *arena, TlNsProblem *q, TlNsOrigin **origin) {
+TlStatus tl_ns_joints_find(const TlBodies *b, const double *inverse_mass,
+                           const TlControls *controls, int32_t world, TlArena *arena,
+                           TlNsProblem *q, TlNsOrigin **origin) {
   size_t most = tl_ns_joints_most(b);
   q->joints = 0;
   q->joint = tl_arena_push(arena, most, sizeof *q->joint);
@@ -107,7 +108,7 @@ TlStatus tl_ns_joints_find(const TlBodies *b, const TlControls *controls, int32_
       int32_t one = tl_bodies_find(b, order, key->low),
               two = key->high < 0 ? world : tl_bodies_find(b, order, key->high);
       if (one < 0 || two < 0) return wrong(kind, row, "one of the two is not there");
-      if (!(q->body[one].inverse_mass > 0 || q->body[two].inverse_mass > 0)) continue;
+      if (!(inverse_mass[one] > 0 || (two < world && inverse_mass[two] > 0))) continue;
       (*origin)[q->joints] = (TlNsOrigin){.kind = kind,
                                           .row = row,
                                           .motor = extra_of(b, TL_MOTORS, kind, key),

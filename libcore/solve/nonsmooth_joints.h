@@ -18,7 +18,6 @@ typedef struct TlNsOrigin {
   TlJointControl control;
   TlVec3 point, axis;           /* of the low anchor; of the axis: world */
   TlVec3 arm;                   /* from the low body's centre to that anchor */
-  int32_t root;                 /* of its island */
   int32_t motor_row, limit_row; /* of the joint; the limits' two follow each other; < 0: none */
   TlVec3 blow_N, blow_N_m;      /* force and moment of the impact stage */
 } TlNsOrigin;
@@ -30,10 +29,11 @@ enum {
 };
 #undef J
 
-/* Joints of bodies of which one moves; most: room in `origin`. world: index of the fixed body that
- * stands for it. TL_EUSAGE names a row that makes no sense. */
-TlStatus tl_ns_joints_find(const TlBodies *bodies, const TlControls *controls, int32_t world,
-                           TlArena *arena, TlNsProblem *problem, TlNsOrigin **origin);
+/* Joints of bodies of which one moves. world: index of the fixed body that stands for it, behind all
+ * others. TL_EUSAGE names a row that makes no sense. */
+TlStatus tl_ns_joints_find(const TlBodies *bodies, const double *inverse_mass,
+                           const TlControls *controls, int32_t world, TlArena *arena,
+                           TlNsProblem *problem, TlNsOrigin **origin);
 /* How many there may be. */
 size_t tl_ns_joints_most(const TlBodies *bodies);
 /* TL_EUSAGE names the first row that makes no sense. */

@@ -2,6 +2,9 @@
 
 #include "model/shapes.h"
 #include "solve/nonsmooth_bonds.h"
+#include "solve/share.h"
+
+#include "base/par.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,21 +27,25 @@ double tl_nonsmooth_energy(TlMapping law, double k, double depth) {
 
 /* ---- patches ---- */
 
-/* A run of the contacts of a pair. */
-typedef struct Cut {
+/* A row of rows on its way into its cell: a joint, a bond, or a patch, which is a run of the contacts of
+ * a pair. */
+typedef struct Item {
+  int32_t island;       /* within its group */
+  int32_t link;         /* number of the joint or bond, from 1; of patches INT32_MAX */
   int32_t first, count; /* contacts; the first is the deepest */
-  int32_t root;         /* of its island */
   double height;        /* along gravity, upwards */
   int64_t low, high, key;
-} Cut;
+} Item;
 
 static int in_order(const void *one, const void *two) {
-  const Cut *a = one, *b = two;
-  if (a->root != b->root) return a->root < b->root ? -1 : 1;
+  const Item *a = one, *b = two;
+  if (a->island != b->island) return a->island < b->island ? -1 : 1;
+  if (a->link != b->link) return a->link < b->link ? -1 : 1;
   if (a->height != b->height) return a->height < b->height ? -1 : 1;
   if (a->low != b->low) return a->low < b->low ? -1 : 1;
   if (a->high != b->high) return a->high < b->high ? -1 : 1;
-  return a->key < b->key ? -1 : a->key > b->key;
+  if (a->key != b->key) return a->key < b->key ? -1 : 1;
+  return a->first < b->first ? -1 : a->first > b->first;
 }
 
 static int32_t unit_of(const TlNsRows *r, int32_t body) {
@@ -50,7 +57,7 @@ static const TlDynamics *dynamics_of(const TlNsRows *r) {
 }
 
 static bool moves(const TlNsRows *r, int32_t body) {
-  return body >= 0 && dynamics_of(r)->inverse_mass[unit_of(r, body)] > 0;
+  return dynamics_of(r)->inverse_mass[unit_of(r, body)] > 0;
 }
 
 /* Of a contact, from the centres of what moves. */
@@ -61,55 +68,83 @@ static TlVec3 arm_b(const TlNsRows *r, const TlContact *c) {
   return r->units && c->b >= 0 ? tl_add(r->units->lever[c->b], c->rb) : c->rb;
 }
 
-static int32_t root_of(int32_t *parent, int32_t i) {
-  while (parent[i] != i) i = parent[i] = parent[parent[i]];
-  return i;
-}
-
-static void join(int32_t *parent, int32_t a, int32_t b) {
-  int32_t x = root_of(parent, a), y = root_of(parent, b);
-  if (x < y) parent[y] = x;
-  if (y < x) parent[x] = y;
-}
-
 static bool one_patch(const TlContact *a, const TlContact *b) {
   return a->part_a == b->part_a && a->part_b == b->part_b && a->boundary == b->boundary &&
          tl_dot(a->n, b->n) >= AGREE;
 }
 
-/* Bodies of one joint do not touch each other, but for the ends of a distance. */
-static bool joined(const TlNsRows *r, int32_t a, int32_t b) {
-  for (int32_t i = 0; b >= 0 && i < r->problem.joints; i++) {
-    const TlNsJoint *j = &r->problem.joint[i];
-    if (r->origin[i].kind == TL_DISTANCES) continue;
-    if ((j->a == a && j->b == b) || (j->a == b && j->b == a)) return true;
-  }
-  return false;
-}
-
-/* Runs of contacts; those between bodies of which none moves, or that a joint holds, are left out. */
-static int32_t cut_patches(const TlNsRows *r, TlVec3 up, Cut *cut) {
-  const TlColliders *x = &r->bodies->colliders;
-  int32_t cuts = 0;
-  for (int32_t i = 0; i < r->found->pairs; i++) {
-    const TlPair *pair = &r->found->pair[i];
-    if ((!moves(r, pair->a) && !moves(r, pair->b)) || joined(r, pair->a, pair->b)) continue;
-    if (pair->b >= 0 && unit_of(r, pair->a) == unit_of(r, pair->b)) continue;
-    for (int32_t k = pair->first; k < pair->first + pair->count;) {
-      const TlContact *c = &r->found->contact[k];
-      Cut *one = &cut[cuts++];
-      *one = (Cut){.first = k,
-                   .height = tl_dot(up, c->point),
-                   .low = x->id[c->part_a],
-                   .high = c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary,
-                   .key = c->key};
-      while (k < pair->first + pair->count && one_patch(c, &r->found->contact[k])) {
-        one->count++;
-        k++;
-      }
+/* Runs of the contacts of a pair. */
+static int32_t cut_pair(const TlNsRows *r, const TlPair *pair, TlVec3 up, Item *item) {
+  int32_t items = 0;
+  for (int32_t k = pair->first; k < pair->first + pair->count;) {
+    const TlContact *c = &r->contact[k];
+    Item *one = &item[items++];
+    *one = (Item){.island = pair->island,
+                  .link = INT32_MAX,
+                  .first = k,
+                  .height = tl_dot(up, c->point),
+                  .low = pair->low,
+                  .high = c->b >= 0 ? pair->high : -1 - c->boundary,
+                  .key = c->key};
+    while (k < pair->first + pair->count && one_patch(c, &r->contact[k])) {
+      one->count++;
+      k++;
     }
   }
-  return cuts;
+  return items;
+}
+
+/* ---- what the ranks that found a contact know of it ---- */
+
+static bool is_ball(const TlColliders *x, int32_t collider) {
+  return x->shape[collider]->closed == &tl_closed_sphere;
+}
+
+/* Of contacts of the same two surfaces: what they bore in the last step beyond the search's memory of
+ * pushes. */
+static void recall_more(const TlNsRows *r, TlContact *c, int32_t count) {
+  const TlColliders *x = &r->bodies->colliders;
+  size_t rows;
+  const TlContactForce *f =
+      tl_pair_rows_find(&r->bodies->pairs.of[TL_FORCES], TL_FORCES, x->id[c->part_a],
+                        c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary, &rows);
+  for (size_t i = 0; i < rows; i++)
+    for (int32_t k = 0; k < count; k++) {
+      if (f[i].number != c[k].key) continue;
+      c[k].moment = tl_axpy(c[k].moment, r->model->step_s, f[i].moment);
+      c[k].pull = r->model->step_s * tl_dot(f[i].force, c[k].n);
+    }
+}
+
+static TlStatus tell_contacts(void *context, int64_t begin, int64_t end, int64_t block,
+                              int thread) {
+  const TlNsRows *r = context;
+  const TlColliders *x = &r->bodies->colliders;
+  (void)block;
+  (void)thread;
+  for (int64_t i = begin; i < end; i++) {
+    const TlPair *pair = &r->found->pair[i];
+    for (int32_t k = pair->first, last; k < pair->first + pair->count; k = last) {
+      TlContact *c = &r->found->contact[k];
+      bool balls = is_ball(x, c->part_a) && (c->b < 0 || is_ball(x, c->part_b));
+      bool bears = false;
+      double radius = tl_reduced_radius(x->radius[c->part_a], c->b < 0 ? 0 : x->radius[c->part_b]);
+      for (last = k; last < pair->first + pair->count; last++) {
+        TlContact *other = &r->found->contact[last];
+        if (other->part_a != c->part_a || other->part_b != c->part_b ||
+            other->boundary != c->boundary)
+          break;
+        other->reduced_radius = radius;
+        other->resists = balls || r->model->nonsmooth.rolling_of_all;
+        other->moment = (TlVec3){0, 0, 0};
+        other->pull = 0;
+        bears |= other->law->rolling > 0 || other->law->twisting > 0 ||
+                 other->law->adhesion_N > 0 || (last > k && other->law->friction > 0);
+      }
+      if (bears) recall_more(r, c, last - k);
+    }
+  }
+  return TL_OK;
 }
 
 /* ---- geometry ---- */
@@ -125,22 +160,21 @@ static TlVec3 remembered(const TlContact *c) {
 }
 
 /* What points beyond the face carried goes to those of the face. */
-static int32_t keep_face(const Cut *cut, TlContact *c) {
-  int32_t count = cut->count < TL_NS_POINTS ? cut->count : TL_NS_POINTS;
+static int32_t keep_face(const TlNsRows *r, const Item *item, TlContact *c) {
+  int32_t count = item->count < TL_NS_POINTS ? item->count : TL_NS_POINTS;
   double normal = 0;
   TlVec3 lost = {0, 0, 0};
-  for (int32_t k = count; k < cut->count; k++) {
+  for (int32_t k = count; k < item->count; k++) {
     normal += c[k].rest.x;
     lost = tl_add(lost, tl_sub(remembered(&c[k]), tl_scale(c[k].rest.x, c[k].n)));
     c[k].rest = (TlVec3){0, 0, 0};
   }
   if (!(normal > 0)) return count;
   for (int32_t k = 0; k < count; k++) {
+    tl_contact_want_tangents(&c[k], r->dynamics_all);
     c[k].rest.x += normal / count;
-    if (tl_norm2(c[k].t1) > 0) {
-      c[k].rest.y += tl_dot(lost, c[k].t1) / count;
-      c[k].rest.z += tl_dot(lost, c[k].t2) / count;
-    }
+    c[k].rest.y += tl_dot(lost, c[k].t1) / count;
+    c[k].rest.z += tl_dot(lost, c[k].t2) / count;
   }
   return count;
 }
@@ -152,17 +186,10 @@ static TlVec3 any_across(TlVec3 n) {
   return tl_unit(tl_cross(n, axis));
 }
 
-static bool is_ball(const TlColliders *x, int32_t collider) {
-  return x->shape[collider]->closed == &tl_closed_sphere;
-}
-
 static void add_resist(TlNsRows *r, TlNsPatch *p, const TlContact *c) {
-  const TlColliders *x = &r->bodies->colliders;
-  bool balls = is_ball(x, c->part_a) && (c->b < 0 || is_ball(x, c->part_b));
-  bool asked = balls || r->model->nonsmooth.rolling_of_all;
-  double radius = tl_reduced_radius(x->radius[c->part_a], c->b < 0 ? 0 : x->radius[c->part_b]);
-  TlNsResist one = {.rolling = asked ? c->law->rolling * radius : 0,
-                    .twisting = asked ? c->law->twisting * radius : 0,
+  double rolling = c->resists ? c->law->rolling : 0, twisting = c->resists ? c->law->twisting : 0;
+  TlNsResist one = {.rolling = rolling * c->reduced_radius,
+                    .twisting = twisting * c->reduced_radius,
                     .spread = p->count > 1 && p->friction > 0 ? 1 : 0};
   if (!(one.rolling > 0 || one.twisting > 0 || one.spread > 0)) return;
   if (c->b < 0 && r->boundary[c->boundary].drive && !r->boundary[c->boundary].place.absent) {
@@ -176,17 +203,16 @@ static void add_resist(TlNsRows *r, TlNsPatch *p, const TlContact *c) {
 }
 
 /* Geometry of a patch at the next places of the problem. */
-static void add_patch(TlNsRows *r, const Cut *cut, int32_t island) {
+static void add_patch(TlNsRows *r, const Item *item) {
   TlNsProblem *q = &r->problem;
-  TlContact *c = &r->found->contact[cut->first];
-  int32_t fixed = q->bodies - 1, count = keep_face(cut, c);
+  TlContact *c = &r->contact[item->first];
+  int32_t fixed = q->bodies - 1, count = keep_face(r, item, c);
   TlNsPatch *p = &q->patch[q->patches++];
   *p = (TlNsPatch){.a = unit_of(r, c->a),
                    .b = c->b >= 0 ? unit_of(r, c->b) : fixed,
                    .first = q->points,
                    .count = count,
                    .resist = -1,
-                   .island = island,
                    .friction = c->law->friction};
   double loaded = 0, deepest = INFINITY, sum = 0;
   int touching = 0;
@@ -215,7 +241,7 @@ static void add_patch(TlNsRows *r, const Cut *cut, int32_t island) {
   p->wall[2] = tl_dot(wall, p->t2);
   for (int32_t k = 0; k < count; k++) {
     TlVec3 ka = arm_a(r, &c[k]), kb = arm_b(r, &c[k]), arm = tl_sub(ka, p->ra);
-    q->point[q->points] = (TlNsPoint){.contact = cut->first + k,
+    q->point[q->points] = (TlNsPoint){.contact = item->first + k,
                                       .arm = tl_norm(tl_axpy(arm, -tl_dot(arm, p->n), p->n)),
                                       .weight = touching > 1 && c[k].gap < 0 ? 1.0 / touching : 1};
     q->arm[q->points] =
@@ -229,38 +255,165 @@ static void add_patch(TlNsRows *r, const Cut *cut, int32_t island) {
   add_resist(r, p, c);
 }
 
-/* ---- islands ---- */
+/* ---- sums over islands ---- */
+
+/* Add what each range has, `width` values, over the islands: the same sums for any number of ranks. */
+static TlStatus sum_islands(const TlNsRows *r, int width, const double *of_range,
+                            double *of_island) {
+  memset(of_island, 0, (size_t)width * (size_t)r->islands * sizeof *of_island);
+  for (int32_t g = 0; g < r->groups.count; g++) {
+    const TlGroup *group = &r->groups.group[g];
+    int32_t first = r->first_island[g], islands = r->first_island[g + 1] - first;
+    int32_t from = r->group_range[g], to = r->group_range[g + 1];
+    if (!group->large) {
+      for (int32_t i = from; i < to; i++)
+        for (int k = 0; k < width; k++) of_island[width * first + k] += of_range[width * i + k];
+      continue;
+    }
+    size_t n = (size_t)width * (size_t)islands;
+    TlExact *sum = tl_arena_push(r->arena, n, sizeof *sum);
+    if (!sum) return TL_ENOMEM;
+    memset(sum, 0, n * sizeof *sum);
+    for (int32_t i = from; i < to; i++)
+      for (int k = 0; k < width; k++)
+        tl_exact_add(&sum[width * r->range[i].island + k], of_range[width * i + k]);
+    if (group->share) TL_TRY(tl_sync_sum_int(r->sync, sum->limb, (int)n * TL_EXACT_LIMBS));
+    for (size_t k = 0; k < n; k++) of_island[(size_t)(width * first) + k] = tl_exact_value(&sum[k]);
+  }
+  return TL_OK;
+}
+
+/* The least of what each range has, likewise. */
+static TlStatus least_islands(const TlNsRows *r, int width, const double *of_range,
+                              double *of_island) {
+  for (int32_t i = 0; i < width * r->islands; i++) of_island[i] = INFINITY;
+  for (int32_t g = 0; g < r->groups.count; g++) {
+    const TlGroup *group = &r->groups.group[g];
+    int32_t from = r->group_range[g], to = r->group_range[g + 1];
+    double *value = &of_island[width * r->first_island[g]];
+    for (int32_t i = from; i < to; i++)
+      for (int k = 0; k < width; k++) {
+        double *least = &value[width * r->range[i].island + k];
+        *least = tl_min(*least, of_range[width * i + k]);
+      }
+    if (group->share) TL_TRY(tl_sync_least(r->sync, value, width * group->islands));
+  }
+  return TL_OK;
+}
+
+/* ---- iterations ---- */
+
+enum { LOW_X, LOW_Y, LOW_Z, HIGH_X, HIGH_Y, HIGH_Z, BOTTOM, TOP, BOUNDS };
+enum { DIAMETERS, POINTS, JOINTS, BONDS, COUNTS };
+
+static void measure_range(const TlNsRows *r, const TlNsRange *range, TlVec3 up, double *bound,
+                          double *count) {
+  for (int k = 0; k < BOUNDS; k++) bound[k] = INFINITY;
+  for (int k = 0; k < COUNTS; k++) count[k] = 0;
+  for (int32_t i = range->first; i < range->last; i++) {
+    const TlNsPatch *p = &r->problem.patch[i];
+    for (int32_t k = p->first; k < p->first + p->count; k++) {
+      const TlContact *c = &r->contact[r->problem.point[k].contact];
+      double height = tl_dot(up, c->point);
+      const double at[BOUNDS] = {c->point.x,  c->point.y,  c->point.z, -c->point.x,
+                                 -c->point.y, -c->point.z, height,     -height};
+      for (int j = 0; j < BOUNDS; j++) bound[j] = tl_min(bound[j], at[j]);
+      count[DIAMETERS] += 2 * c->size;
+    }
+    count[POINTS] += p->count;
+  }
+  count[JOINTS] = range->last_joint - range->first_joint;
+  count[BONDS] = range->last_bond - range->first_bond;
+}
 
 /* The rule for iterations, N = 0.1 n/eps, with n the bodies of the island on end along gravity, or along
  * its longest side where there is none. */
-static int iterations_by_rule(const TlNsRows *r, const TlNsIsland *is, TlVec3 up) {
-  TlVec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
-  double bottom = INFINITY, top = -INFINITY, diameters = 0;
-  int64_t points = 0;
-  for (int32_t i = is->range.first; i < is->range.last; i++) {
-    const TlNsPatch *p = &r->problem.patch[i];
-    for (int32_t k = p->first; k < p->first + p->count; k++) {
-      const TlContact *c = &r->found->contact[r->problem.point[k].contact];
-      TlVec3 x = c->point;
-      low = tl_vec3(tl_min(low.x, x.x), tl_min(low.y, x.y), tl_min(low.z, x.z));
-      high = tl_vec3(tl_max(high.x, x.x), tl_max(high.y, x.y), tl_max(high.z, x.z));
-      bottom = tl_min(bottom, tl_dot(up, x));
-      top = tl_max(top, tl_dot(up, x));
-      diameters += 2 * c->size;
-      points++;
-    }
-  }
+static int by_rule(const TlNsRows *r, bool falls, const double *bound, const double *count) {
   /* a chain of joints takes an iteration a joint and back, some tens of times; a sheet of n bonds is
    * sqrt(n/3) spheres wide */
-  double chain = is->range.last_joint - is->range.first_joint,
-         sheet = sqrt((is->range.last_bond - is->range.first_bond) / 3.0);
-  int joints = (int)(50 * chain + 200 * sheet);
-  if (points == 0) return joints;
-  double extent = top - bottom;
-  if (tl_norm2(up) == 0) extent = tl_max(high.x - low.x, tl_max(high.y - low.y, high.z - low.z));
-  double on_end = 1 + extent * (double)points / diameters;
+  int joints = (int)(50 * count[JOINTS] + 200 * sqrt(count[BONDS] / 3.0));
+  if (count[POINTS] == 0) return joints;
+  double extent = -bound[TOP] - bound[BOTTOM];
+  if (!falls)
+    extent = tl_max(-bound[HIGH_X] - bound[LOW_X],
+                    tl_max(-bound[HIGH_Y] - bound[LOW_Y], -bound[HIGH_Z] - bound[LOW_Z]));
+  double on_end = 1 + extent * count[POINTS] / count[DIAMETERS];
   double rule = ceil(0.1 * on_end / r->model->nonsmooth.overlap_share);
   return (int)tl_min(1e6, tl_max(rule, joints));
+}
+
+static TlStatus find_iterations(TlNsRows *r, TlVec3 up) {
+  const TlNonsmooth *o = &r->model->nonsmooth;
+  size_t ranges = (size_t)r->ranges + 1, islands = (size_t)r->islands + 1;
+  for (int32_t i = 0; i < r->islands; i++) r->island[i] = (TlNsIsland){.iterations = 0};
+  if (o->iterations > 0 && o->impact_iterations > 0) return TL_OK; /* nobody asks */
+  double *bound = tl_arena_push(r->arena, BOUNDS * (ranges + islands), sizeof *bound);
+  double *count = tl_arena_push(r->arena, COUNTS * (ranges + islands), sizeof *count);
+  if (!bound || !count) return TL_ENOMEM;
+  double *bounds = bound + BOUNDS * ranges, *counts = count + COUNTS * ranges;
+  for (int32_t i = 0; i < r->ranges; i++)
+    measure_range(r, &r->range[i], up, &bound[BOUNDS * i], &count[COUNTS * i]);
+  TL_TRY(least_islands(r, BOUNDS, bound, bounds));
+  TL_TRY(sum_islands(r, COUNTS, count, counts));
+  for (int32_t i = 0; i < r->islands; i++)
+    r->island[i].iterations =
+        by_rule(r, tl_norm2(up) > 0, &bounds[BOUNDS * i], &counts[COUNTS * i]);
+  return TL_OK;
+}
+
+/* ---- rows ---- */
+
+/* Joints and bonds as they come, before they lie in cells. */
+typedef struct Links {
+  TlNsJoint *joint;
+  TlNsOrigin *origin;
+  int32_t joints;
+} Links;
+
+/* Bodies of one joint do not touch each other, but for the ends of a distance. */
+static bool joined(const Links *links, int32_t a, int32_t b) {
+  for (int32_t i = 0; b >= 0 && i < links->joints; i++) {
+    const TlNsJoint *j = &links->joint[i];
+    if (links->origin[i].kind == TL_DISTANCES) continue;
+    if ((j->a == a && j->b == b) || (j->a == b && j->b == a)) return true;
+  }
+  return false;
+}
+
+/* Contacts that were found, but for those that a joint or an aggregate holds, joints and bonds: pairs of
+ * what moves. */
+static TlStatus list_pairs(const TlNsRows *r, const Links *links, TlPair **pairs, int32_t *count) {
+  const TlBodies *b = r->bodies;
+  int32_t world = (int32_t)b->total;
+  TlPair *to = *pairs =
+      tl_arena_push(r->arena, (size_t)(r->found->pairs + links->joints + r->bonds) + 1, sizeof *to);
+  if (!to) return TL_ENOMEM;
+  for (int32_t i = 0; i < r->found->pairs; i++) {
+    TlPair pair = r->found->pair[i];
+    pair.island = pair.link = 0;
+    pair.a = unit_of(r, pair.a);
+    if (pair.b >= 0) pair.b = unit_of(r, pair.b);
+    if (pair.a != pair.b && !joined(links, pair.a, pair.b)) *to++ = pair;
+  }
+  for (int32_t i = 0; i < links->joints; i++) {
+    const TlNsJoint *j = &links->joint[i];
+    *to++ = (TlPair){.low = b->id[j->a],
+                     .high = j->b < world ? b->id[j->b] : -1,
+                     .a = j->a,
+                     .b = j->b < world ? j->b : -1,
+                     .link = 1 + i};
+  }
+  for (int32_t i = 0; i < r->bonds; i++) {
+    const TlNetBond *bond = &r->listed[i];
+    if (moves(r, bond->a) || moves(r, bond->b))
+      *to++ = (TlPair){.low = b->id[bond->a],
+                       .high = b->id[bond->b],
+                       .a = bond->a,
+                       .b = bond->b,
+                       .link = 1 + links->joints + i};
+  }
+  *count = (int32_t)(to - *pairs);
+  return TL_OK;
 }
 
 static bool reserve_impulses(const TlNsRows *r, size_t contacts, TlNsImpulses *x) {
@@ -272,166 +425,165 @@ static bool reserve_impulses(const TlNsRows *r, size_t contacts, TlNsImpulses *x
   return x->point && x->patch && x->resist && x->bond && x->joint;
 }
 
-static TlStatus reserve(TlNsRows *r, Cut **cut, int32_t **parent) {
+static TlStatus reserve(TlNsRows *r, const Links *links, Item **item) {
   TlNsProblem *q = &r->problem;
-  size_t n = (size_t)r->bodies->total, contacts = (size_t)r->found->contacts + 1;
-  q->bodies = (int32_t)n + 1;
-  q->body = tl_arena_push(r->arena, n + 1, sizeof *q->body);
+  size_t pairs = 0, contacts = 1, islands = 0;
+  r->first_island = tl_arena_push(r->arena, (size_t)r->groups.count + 1, sizeof *r->first_island);
+  r->group_range = tl_arena_push(r->arena, (size_t)r->groups.count + 1, sizeof *r->group_range);
+  if (!r->first_island || !r->group_range) return TL_ENOMEM;
+  for (int32_t g = 0; g < r->groups.count; g++) {
+    const TlGroup *group = &r->groups.group[g];
+    r->first_island[g] = (int32_t)islands;
+    islands += (size_t)group->islands;
+    pairs += (size_t)group->pairs;
+    for (int32_t i = 0; i < group->pairs; i++) contacts += (size_t)group->pair[i].count;
+  }
+  r->first_island[r->groups.count] = r->islands = (int32_t)islands;
+  size_t rows = pairs + contacts;
+  q->body = tl_arena_push(r->arena, (size_t)q->bodies, sizeof *q->body);
   q->patch = tl_arena_push(r->arena, contacts, sizeof *q->patch);
   q->point = tl_arena_push(r->arena, contacts, sizeof *q->point);
   q->arm = tl_arena_push(r->arena, contacts, sizeof *q->arm);
   q->resist = tl_arena_push(r->arena, contacts, sizeof *q->resist);
-  r->impact = tl_arena_push(r->arena, (TL_NS_IMPACTS + 1) * contacts, sizeof *r->impact);
-  size_t islands = contacts + tl_ns_joints_most(r->bodies) + (size_t)r->bonds;
+  q->joint = tl_arena_push(r->arena, (size_t)links->joints + 1, sizeof *q->joint);
+  r->origin = tl_arena_push(r->arena, (size_t)links->joints + 1, sizeof *r->origin);
   q->bond = tl_arena_push(r->arena, (size_t)r->bonds + 1, sizeof *q->bond);
   r->bonded = tl_arena_push(r->arena, (size_t)r->bonds + 1, sizeof *r->bonded);
-  r->island = tl_arena_push(r->arena, islands, sizeof *r->island);
-  *cut = tl_arena_push(r->arena, contacts, sizeof **cut);
-  *parent = tl_arena_push(r->arena, n + 1, sizeof **parent);
+  r->impact = tl_arena_push(r->arena, (TL_NS_IMPACTS + 1) * contacts, sizeof *r->impact);
+  r->island = tl_arena_push(r->arena, islands + 1, sizeof *r->island);
+  r->range = tl_arena_push(r->arena, rows, sizeof *r->range);
+  r->range_at = tl_arena_push(r->arena, pairs + 1, sizeof *r->range_at);
+  *item = tl_arena_push(r->arena, rows, sizeof **item);
   bool room =
       r->model->nonsmooth.solver == TL_NS_SWEEPS ||
       (reserve_impulses(r, contacts, &q->before) && reserve_impulses(r, contacts, &q->direction));
-  bool all = room && q->bond && r->bonded && q->body && q->patch && q->point && q->arm &&
-             q->resist && r->impact && r->island && *cut && *parent;
+  bool all = room && q->body && q->patch && q->point && q->arm && q->resist && q->joint &&
+             r->origin && q->bond && r->bonded && r->impact && r->island && r->range &&
+             r->range_at && *item;
   return all ? TL_OK : TL_ENOMEM;
 }
 
-/* The row of a net that a holder carries is fixed here, and moves as the holder did last. */
+/* The row of a net that a holder carries is fixed here, and moves as the holder did last. Guests' motion
+ * comes from their owners. */
 static void take_bodies(TlNsRows *r) {
   const TlBodies *b = r->bodies;
   TlNsProblem *q = &r->problem;
+  const TlDynamics *d = r->dynamics_all;
   for (int32_t i = 0; i < q->bodies - 1; i++) {
-    const TlDynamics *d = dynamics_of(r);
-    q->body[i] = (TlNsBody){.v = d->twist[i].v,
-                            .w = d->twist[i].w,
-                            .inverse_mass = d->inverse_mass[i],
-                            .inverse_inertia = d->inverse_inertia[i]};
+    q->body[i] =
+        (TlNsBody){.inverse_mass = d->inverse_mass[i], .inverse_inertia = d->inverse_inertia[i]};
+    if (i >= b->total) continue;
+    const TlTwist *t = &dynamics_of(r)->twist[i];
+    q->body[i].v = t->v;
+    q->body[i].w = t->w;
     if (b->flags[i] & TL_BODY_NET && b->flags[i] & TL_BODY_FROZEN) q->body[i].v = b->velocity[i];
   }
   q->body[q->bodies - 1] = (TlNsBody){.inverse_mass = 0};
 }
 
-/* A bond of the nets and, in the end, its island. */
-typedef struct Rooted {
-  int32_t root;
-  const TlNetBond *from;
-} Rooted;
+static void add_link(TlNsRows *r, const Links *links, int32_t link) {
+  TlNsProblem *q = &r->problem;
+  if (link < links->joints) {
+    q->joint[q->joints] = links->joint[link];
+    r->origin[q->joints++] = links->origin[link];
+    return;
+  }
+  const TlNetBond *from = &r->listed[link - links->joints];
+  r->bonded[q->bonds] = from;
+  q->bond[q->bonds++] =
+      (TlNsBond){.a = from->a, .b = from->b, .n = from->n, .half = 0.5 * from->length};
+}
 
-/* Joints by islands, those of one in the order that they had. */
-static TlStatus sort_joints(TlNsRows *r) {
-  size_t n = (size_t)r->problem.joints;
-  TlNsJoint *joint = tl_arena_push(r->arena, n, sizeof *joint);
-  TlNsOrigin *origin = tl_arena_push(r->arena, n, sizeof *origin);
-  if (!joint || !origin) return TL_ENOMEM;
-  for (size_t i = 0; i < n; i++) {
-    size_t at = i;
-    while (at > 0 && origin[at - 1].root > r->origin[i].root) {
-      origin[at] = origin[at - 1];
-      joint[at] = joint[at - 1];
-      at--;
+/* The rows of a cell: islands one after the other; of each joints, bonds in the order of their keys, and
+ * patches from below. */
+static void add_cell(TlNsRows *r, const Links *links, const TlPair *pair, int32_t pairs, TlVec3 up,
+                     Item *item) {
+  TlNsProblem *q = &r->problem;
+  int32_t items = 0;
+  for (int32_t i = 0; i < pairs; i++) {
+    if (pair[i].link > 0)
+      item[items++] = (Item){.island = pair[i].island, .link = pair[i].link};
+    else
+      items += cut_pair(r, &pair[i], up, &item[items]);
+  }
+  if (items > 1) qsort(item, (size_t)items, sizeof *item, in_order);
+  for (int32_t i = 0; i < items; i++) {
+    if (i == 0 || item[i].island != item[i - 1].island)
+      r->range[r->ranges++] = (TlNsRange){.first = q->patches,
+                                          .first_joint = q->joints,
+                                          .first_bond = q->bonds,
+                                          .island = item[i].island};
+    if (item[i].link < INT32_MAX)
+      add_link(r, links, item[i].link - 1);
+    else
+      add_patch(r, &item[i]);
+    TlNsRange *range = &r->range[r->ranges - 1];
+    range->last = q->patches;
+    range->last_joint = q->joints;
+    range->last_bond = q->bonds;
+  }
+}
+
+static void add_rows(TlNsRows *r, const Links *links, TlVec3 up, Item *item) {
+  r->ranges = 0;
+  int32_t at = 0;
+  for (int32_t g = 0; g < r->groups.count; g++) {
+    const TlGroup *group = &r->groups.group[g];
+    int32_t cells = group->phase_start[group->phases];
+    r->group_range[g] = r->ranges;
+    for (int32_t c = 0; c < cells; c++) {
+      int32_t from = group->cell_start[c], to = group->cell_start[c + 1];
+      r->range_at[at + from] = r->ranges;
+      add_cell(r, links, &group->pair[from], to - from, up, item);
     }
-    origin[at] = r->origin[i];
-    joint[at] = r->problem.joint[i];
+    at += group->pairs;
+    r->range_at[at] = r->ranges;
   }
-  r->origin = origin;
-  r->problem.joint = joint;
-  return TL_OK;
-}
-
-/* By islands; those of one in the order of their keys. */
-static int bond_order(const void *one, const void *two) {
-  const Rooted *a = one, *b = two;
-  if (a->root != b->root) return a->root < b->root ? -1 : 1;
-  return a->from < b->from ? -1 : a->from > b->from;
-}
-
-/* Bonds of which an end moves, without right-hand sides. */
-static TlStatus add_bonds(TlNsRows *r, int32_t *parent, Rooted **rooted) {
-  TlNsProblem *q = &r->problem;
-  Rooted *all = tl_arena_push(r->arena, (size_t)r->bonds + 1, sizeof *all);
-  *rooted = all;
-  if (!all) return TL_ENOMEM;
-  for (int32_t i = 0; i < r->bonds; i++)
-    if (moves(r, r->listed[i].a) && moves(r, r->listed[i].b))
-      join(parent, r->listed[i].a, r->listed[i].b);
-  for (int32_t i = 0; i < r->bonds; i++) {
-    const TlNetBond *from = &r->listed[i];
-    if (moves(r, from->a) || moves(r, from->b))
-      all[q->bonds++] = (Rooted){moves(r, from->a) ? from->a : from->b, from};
-  }
-  return TL_OK;
-}
-
-static void sort_bonds(TlNsRows *r, int32_t *parent, Rooted *all) {
-  TlNsProblem *q = &r->problem;
-  for (int32_t i = 0; i < q->bonds; i++) all[i].root = root_of(parent, all[i].root);
-  if (q->bonds > 1) qsort(all, (size_t)q->bonds, sizeof *all, bond_order);
-  for (int32_t i = 0; i < q->bonds; i++) {
-    const TlNetBond *from = r->bonded[i] = all[i].from;
-    q->bond[i] = (TlNsBond){.a = from->a, .b = from->b, .n = from->n, .half = 0.5 * from->length};
-  }
+  r->range_at[at] = r->group_range[r->groups.count] = r->ranges;
 }
 
 TlStatus tl_nonsmooth_rows(TlNsRows *r) {
-  Cut *cut;
-  int32_t *parent;
-  Rooted *bond;
+  const TlBodies *b = r->bodies;
   TlNsProblem *q = &r->problem;
+  Links links;
+  TlPair *pairs;
+  Item *item;
+  int32_t count;
   *q = (TlNsProblem){0};
-  TL_TRY(reserve(r, &cut, &parent));
+  TlMovers movers = tl_movers(b, dynamics_of(r));
+  if (r->units) movers.position = r->units->centre;
+  TL_TRY(tl_par_loop(r->found->pairs, 64, 200, tell_contacts, r));
+  TL_TRY(tl_ns_joints_find(b, movers.dynamics->inverse_mass, r->controls, (int32_t)b->total,
+                           r->arena, q, &r->origin));
+  links = (Links){q->joint, r->origin, q->joints};
+  TL_TRY(list_pairs(r, &links, &pairs, &count));
+  TL_TRY(tl_groups_list(&movers, pairs, count, r->found->contact, r->sync, r->arena, &r->groups));
+  r->contact = r->groups.contact;
+  r->dynamics_all = r->groups.share ? tl_share_dynamics(r->groups.share) : movers.dynamics;
+  q->bodies = 1 + (int32_t)(r->groups.share ? tl_share_bodies(r->groups.share) : b->total);
+  q->joints = 0;
+  TL_TRY(reserve(r, &links, &item));
   take_bodies(r);
-  int32_t bodies = q->bodies;
-  TL_TRY(tl_ns_joints_find(r->bodies, r->controls, bodies - 1, r->arena, q, &r->origin));
   TlVec3 up = tl_scale(-1, tl_unit(r->model->gravity_m_s2));
-  int32_t cuts = cut_patches(r, up, cut);
-  for (int32_t i = 0; i < bodies; i++) parent[i] = i;
-  for (int32_t i = 0; i < cuts; i++) {
-    const TlContact *c = &r->found->contact[cut[i].first];
-    if (moves(r, c->a) && moves(r, c->b)) join(parent, unit_of(r, c->a), unit_of(r, c->b));
-  }
-  for (int32_t i = 0; i < q->joints; i++) {
-    const TlNsJoint *j = &q->joint[i];
-    if (q->body[j->a].inverse_mass > 0 && q->body[j->b].inverse_mass > 0) join(parent, j->a, j->b);
-  }
-  TL_TRY(add_bonds(r, parent, &bond));
-  for (int32_t i = 0; i < cuts; i++) {
-    const TlContact *c = &r->found->contact[cut[i].first];
-    cut[i].root = root_of(parent, unit_of(r, moves(r, c->a) ? c->a : c->b));
-  }
-  for (int32_t i = 0; i < q->joints; i++) {
-    const TlNsJoint *j = &q->joint[i];
-    r->origin[i].root = root_of(parent, q->body[j->a].inverse_mass > 0 ? j->a : j->b);
-  }
-  if (cuts > 1) qsort(cut, (size_t)cuts, sizeof *cut, in_order);
-  TL_TRY(sort_joints(r));
-  sort_bonds(r, parent, bond);
-  r->islands = 0;
-  for (int32_t i = 0, k = 0, n = 0; i < cuts || k < q->joints || n < q->bonds;) {
-    int32_t root = INT32_MAX;
-    if (i < cuts) root = cut[i].root;
-    if (k < q->joints && r->origin[k].root < root) root = r->origin[k].root;
-    if (n < q->bonds && bond[n].root < root) root = bond[n].root;
-    TlNsIsland *is = &r->island[r->islands++];
-    *is = (TlNsIsland){.range = {.first = q->patches, .first_joint = k, .first_bond = n}};
-    while (k < q->joints && r->origin[k].root == root) k++;
-    while (n < q->bonds && bond[n].root == root) n++;
-    for (; i < cuts && cut[i].root == root; i++) add_patch(r, &cut[i], r->islands - 1);
-    is->range.last = q->patches;
-    is->range.last_joint = k;
-    is->range.last_bond = n;
-    is->iterations = iterations_by_rule(r, is, up);
-  }
+  add_rows(r, &links, up, item);
+  size_t ranges = (size_t)r->ranges + 1;
+  r->change = tl_arena_push(r->arena, ranges, sizeof *r->change);
+  r->gradient = tl_arena_push(r->arena, ranges, sizeof *r->gradient);
+  r->further = tl_arena_push(r->arena, 3 * ((size_t)r->islands + 1), sizeof *r->further);
+  if (!r->change || !r->gradient || !r->further) return TL_ENOMEM;
   memset(r->impact, 0,
          (TL_NS_IMPACTS * (size_t)q->patches + (size_t)q->points) * sizeof *r->impact);
-  int32_t *size = tl_arena_push(r->arena, (size_t)bodies, sizeof *size);
-  if (!size) return TL_ENOMEM;
-  memset(size, 0, (size_t)bodies * sizeof *size);
-  r->largest = 0;
-  for (int32_t i = 0; i < bodies - 1; i++) {
-    int32_t root = root_of(parent, unit_of(r, i));
-    if (++size[root] > r->largest && r->islands > 0) r->largest = size[root];
-  }
-  return TL_OK;
+  return find_iterations(r, up);
+}
+
+TlStatus tl_nonsmooth_scatter(const TlNsRows *r) {
+  if (!r->groups.share) return TL_OK;
+  return tl_share_scatter(r->groups.share, r->problem.body, sizeof *r->problem.body);
+}
+
+TlStatus tl_nonsmooth_collect(const TlNsRows *r) {
+  if (!r->groups.share) return TL_OK;
+  return tl_share_collect(r->groups.share, r->problem.body, sizeof *r->problem.body);
 }
 
 /* ---- right-hand sides ---- */
@@ -456,62 +608,143 @@ static double impact_threshold(const TlNsRows *r, const TlContact *c, double fal
   return tl_min(2 * o->overlap_share * c->size / r->model->step_s, 2 * force_m_s);
 }
 
-bool tl_nonsmooth_impact_rows(const TlNsRows *r, TlNsIsland *is) {
+/* What a loop over ranges asks for and gives. */
+typedef struct Pass {
+  const TlNsRows *r;
+  const int32_t *island; /* [ranges] of all groups */
+  double *value;         /* [ranges], or more of each */
+  bool warm;
+} Pass;
+
+static const double RANGE_PATCH_NS = 300; /* rows of a patch, about */
+
+static TlStatus over_ranges(Pass *pass, TlParBody body) {
+  const TlNsRows *r = pass->r;
+  return tl_par_loop(r->ranges, 1, RANGE_PATCH_NS * r->problem.patches / (r->ranges + 1), body,
+                     pass);
+}
+
+static TlStatus open_pass(const TlNsRows *r, int width, Pass *pass) {
+  int32_t *island = tl_arena_push(r->arena, (size_t)r->ranges + 1, sizeof *island);
+  *pass = (Pass){.r = r,
+                 .island = island,
+                 .value = tl_arena_push(r->arena, (size_t)width * ((size_t)r->ranges + 1),
+                                        sizeof *pass->value)};
+  if (!island || !pass->value) return TL_ENOMEM;
+  for (int32_t g = 0, i = 0; g < r->groups.count; g++)
+    for (; i < r->group_range[g + 1]; i++) island[i] = r->first_island[g] + r->range[i].island;
+  return TL_OK;
+}
+
+/* value: minus the fastest approach that is an impact. */
+static TlStatus find_impacts(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const Pass *pass = context;
+  const TlNsRows *r = pass->r;
   const TlNsProblem *q = &r->problem;
   double h = r->model->step_s;
   TlVec3 kick = tl_scale(h, r->model->gravity_m_s2);
   double fall = tl_norm(kick);
-  is->impacts = false;
-  is->force_m_s = 0;
-  for (int32_t i = is->range.first; i < is->range.last; i++) {
-    TlNsPatch *p = &q->patch[i];
-    p->impacts = false;
-    for (int32_t k = p->first; k < p->first + p->count; k++) {
-      TlNsPoint *x = &q->point[k];
-      const TlContact *c = &r->found->contact[x->contact];
-      double un = approach(r, p, c), gap = tl_max(c->gap, 0);
-      double falls =
-          (q->body[p->a].inverse_mass > 0 ? 1 : 0) - (q->body[p->b].inverse_mass > 0 ? 1 : 0);
-      bool closes = un + falls * tl_dot(kick, c->n) < -gap / h;
-      bool impacts = closes && un < -impact_threshold(r, c, fall);
-      x->rhs = impacts ? -c->law->restitution * un : -gap / h;
-      x->sigma = x->lambda = x->least = 0;
-      if (!impacts) continue;
-      is->impacts = p->impacts = true;
-      is->force_m_s = tl_max(is->force_m_s, -un);
+  (void)block;
+  (void)thread;
+  for (int64_t at = begin; at < end; at++) {
+    double fastest = 0;
+    for (int32_t i = r->range[at].first; i < r->range[at].last; i++) {
+      TlNsPatch *p = &q->patch[i];
+      p->impacts = false;
+      for (int32_t k = p->first; k < p->first + p->count; k++) {
+        TlNsPoint *x = &q->point[k];
+        const TlContact *c = &r->contact[x->contact];
+        double un = approach(r, p, c), gap = tl_max(c->gap, 0);
+        double falls =
+            (q->body[p->a].inverse_mass > 0 ? 1 : 0) - (q->body[p->b].inverse_mass > 0 ? 1 : 0);
+        bool closes = un + falls * tl_dot(kick, c->n) < -gap / h;
+        bool impacts = closes && un < -impact_threshold(r, c, fall);
+        x->rhs = impacts ? -c->law->restitution * un : -gap / h;
+        x->sigma = x->lambda = x->least = 0;
+        if (!impacts) continue;
+        p->impacts = true;
+        fastest = tl_max(fastest, -un);
+      }
     }
+    pass->value[at] = -fastest;
   }
-  for (int32_t i = is->range.first; is->impacts && i < is->range.last; i++) {
-    TlNsPatch *p = &q->patch[i];
-    p->lambda[0] = p->lambda[1] = 0;
-    if (p->resist >= 0) memset(q->resist[p->resist].lambda, 0, sizeof q->resist->lambda);
-    tl_nonsmooth_prepare(q, p);
-  }
-  for (int32_t i = is->range.first_joint; is->impacts && i < is->range.last_joint; i++)
-    tl_ns_joint_rows(q, r->bodies, &r->origin[i], &q->joint[i], h,
-                     r->model->nonsmooth.joint_damping, true, false);
-  return is->impacts;
+  return TL_OK;
 }
 
-void tl_nonsmooth_note_impact(const TlNsRows *r, const TlNsIsland *is) {
+static TlStatus make_impact_rows(void *context, int64_t begin, int64_t end, int64_t block,
+                                 int thread) {
+  const Pass *pass = context;
+  const TlNsRows *r = pass->r;
+  const TlNsProblem *q = &r->problem;
+  (void)block;
+  (void)thread;
+  for (int64_t at = begin; at < end; at++) {
+    const TlNsRange *range = &r->range[at];
+    if (!r->island[pass->island[at]].impacts) continue;
+    for (int32_t i = range->first; i < range->last; i++) {
+      TlNsPatch *p = &q->patch[i];
+      p->lambda[0] = p->lambda[1] = 0;
+      if (p->resist >= 0) memset(q->resist[p->resist].lambda, 0, sizeof q->resist->lambda);
+      tl_nonsmooth_prepare(q, p);
+    }
+    for (int32_t i = range->first_joint; i < range->last_joint; i++)
+      tl_ns_joint_rows(q, r->bodies, &r->origin[i], &q->joint[i], r->model->step_s,
+                       r->model->nonsmooth.joint_damping, true, false);
+  }
+  return TL_OK;
+}
+
+TlStatus tl_nonsmooth_impact_rows(const TlNsRows *r, bool *any) {
+  Pass pass;
+  TL_TRY(open_pass(r, 1, &pass));
+  double *least = tl_arena_push(r->arena, (size_t)r->islands + 1, sizeof *least);
+  if (!least) return TL_ENOMEM;
+  TL_TRY(over_ranges(&pass, find_impacts));
+  TL_TRY(least_islands(r, 1, pass.value, least));
+  int hit = 0;
+  for (int32_t i = 0; i < r->islands; i++) {
+    r->island[i].impacts = least[i] < 0;
+    r->island[i].force_m_s = tl_max(0, -least[i]);
+    hit |= r->island[i].impacts;
+  }
+  TL_TRY(tl_sync_any(r->sync, &hit));
+  *any = hit != 0;
+  return hit ? over_ranges(&pass, make_impact_rows) : TL_OK;
+}
+
+static TlStatus note_range(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const Pass *pass = context;
+  const TlNsRows *r = pass->r;
   const TlNsProblem *q = &r->problem;
   double *of_point = r->impact + TL_NS_IMPACTS * (size_t)q->patches;
-  for (int32_t i = is->range.first; i < is->range.last; i++) {
-    const TlNsPatch *p = &q->patch[i];
-    r->impact[TL_NS_IMPACTS * i] = p->lambda[0];
-    r->impact[TL_NS_IMPACTS * i + 1] = p->lambda[1];
-    for (int k = 0; p->resist >= 0 && k < 3; k++)
-      r->impact[TL_NS_IMPACTS * i + 2 + k] = q->resist[p->resist].lambda[k];
-    for (int32_t k = p->first; k < p->first + p->count; k++) of_point[k] = q->point[k].lambda;
+  (void)block;
+  (void)thread;
+  for (int64_t at = begin; at < end; at++) {
+    const TlNsRange *range = &r->range[at];
+    if (!r->island[pass->island[at]].impacts) continue;
+    for (int32_t i = range->first; i < range->last; i++) {
+      const TlNsPatch *p = &q->patch[i];
+      r->impact[TL_NS_IMPACTS * i] = p->lambda[0];
+      r->impact[TL_NS_IMPACTS * i + 1] = p->lambda[1];
+      for (int k = 0; p->resist >= 0 && k < 3; k++)
+        r->impact[TL_NS_IMPACTS * i + 2 + k] = q->resist[p->resist].lambda[k];
+      for (int32_t k = p->first; k < p->first + p->count; k++) of_point[k] = q->point[k].lambda;
+    }
+    for (int32_t i = range->first_joint; i < range->last_joint; i++)
+      tl_ns_joint_note_impact(&r->origin[i], &q->joint[i], r->model->step_s);
   }
-  for (int32_t i = is->range.first_joint; i < is->range.last_joint; i++)
-    tl_ns_joint_note_impact(&r->origin[i], &q->joint[i], r->model->step_s);
+  return TL_OK;
+}
+
+TlStatus tl_nonsmooth_note_impact(const TlNsRows *r) {
+  Pass pass;
+  TL_TRY(open_pass(r, 1, &pass));
+  return over_ranges(&pass, note_range);
 }
 
 /* Corrections 22, 23, 27a and 27b, scaled by G so that lambda is an impulse along n. */
 static void force_row(const TlNsRows *r, const TlNsPatch *p, const TlContact *c, TlNsPoint *x) {
   const TlNonsmooth *o = &r->model->nonsmooth;
-  const TlColliders *of = &r->bodies->colliders;
   double h = r->model->step_s, depth = -c->gap;
   x->least = 0;
   if (!(depth > 0)) { /* to come */
@@ -519,8 +752,7 @@ static void force_row(const TlNsRows *r, const TlNsPatch *p, const TlContact *c,
     x->rhs = -(c->gap + 2 * GAP_SHARE * c->size) / h;
     return;
   }
-  double radius = tl_reduced_radius(of->radius[c->part_a], c->b < 0 ? 0 : of->radius[c->part_b]);
-  double k = x->weight * tl_nonsmooth_stiffness(o->law, &c->law->stiffness, radius);
+  double k = x->weight * tl_nonsmooth_stiffness(o->law, &c->law->stiffness, c->reduced_radius);
   double exponent = o->law == TL_MAP_LINEAR ? 1 : 1.25, upsilon = 1 / (1 + 4 * o->contact_damping);
   if (c->law->adhesion_N > 0) {
     depth -= c->law->adhesive_overlap_m;
@@ -532,30 +764,10 @@ static void force_row(const TlNsRows *r, const TlNsPatch *p, const TlContact *c,
   x->rhs = upsilon * (4 * depth / (h * exponent) + approach(r, p, c));
 }
 
-/* A contact that pulls: the search knows pushes only. */
-static double remembered_pull(const TlNsRows *r, const TlContact *c) {
-  const TlColliders *x = &r->bodies->colliders;
-  size_t count;
-  const TlContactForce *f =
-      tl_pair_rows_find(&r->bodies->pairs.of[TL_FORCES], TL_FORCES, x->id[c->part_a],
-                        c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary, &count);
-  for (size_t k = 0; k < count; k++)
-    if (f[k].number == c->key) return r->model->step_s * tl_dot(f[k].force, c->n);
-  return 0;
-}
-
 static void warm_resist(const TlNsRows *r, const TlNsPatch *p, TlNsResist *one) {
-  const TlColliders *x = &r->bodies->colliders;
-  const TlContact *c = &r->found->contact[r->problem.point[p->first].contact];
-  size_t count;
-  const TlContactForce *f =
-      tl_pair_rows_find(&r->bodies->pairs.of[TL_FORCES], TL_FORCES, x->id[c->part_a],
-                        c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary, &count);
   TlVec3 moment = {0, 0, 0};
-  for (size_t k = 0; k < count; k++)
-    for (int32_t i = p->first; i < p->first + p->count; i++)
-      if (f[k].number == r->found->contact[r->problem.point[i].contact].key)
-        moment = tl_axpy(moment, r->model->step_s, f[k].moment);
+  for (int32_t i = p->first; i < p->first + p->count; i++)
+    moment = tl_add(moment, r->contact[r->problem.point[i].contact].moment);
   one->lambda[0] = one->twisting > 0 || one->spread > 0 ? tl_dot(moment, p->n) : 0;
   one->lambda[1] = one->rolling > 0 ? tl_dot(moment, p->t1) : 0;
   one->lambda[2] = one->rolling > 0 ? tl_dot(moment, p->t2) : 0;
@@ -568,9 +780,9 @@ static void warm_patch(const TlNsRows *r, TlNsPatch *p) {
   double borne = 0;
   for (int32_t k = p->first; k < p->first + p->count; k++) {
     TlNsPoint *x = &q->point[k];
-    const TlContact *c = &r->found->contact[x->contact];
+    const TlContact *c = &r->contact[x->contact];
     x->lambda = c->rest.x;
-    if (x->least < 0) x->lambda = tl_max(x->least, remembered_pull(r, c));
+    if (x->least < 0) x->lambda = tl_max(x->least, c->pull); /* the search knows pushes only */
     borne += x->lambda - x->least;
     if (c->rest.y != 0 || c->rest.z != 0)
       shear = tl_add(shear, tl_axpy(tl_scale(c->rest.y, c->t1), c->rest.z, c->t2));
@@ -582,61 +794,90 @@ static void warm_patch(const TlNsRows *r, TlNsPatch *p) {
   if (p->resist >= 0) warm_resist(r, p, &q->resist[p->resist]);
 }
 
-void tl_nonsmooth_force_rows(const TlNsRows *r, TlNsIsland *is, bool warm) {
+enum { CONTACT_SUM, CONTACTS, BOND_SUM, BOND_COUNT, FORCES };
+
+/* value: what the last step's forces give the bodies, of contacts and of bonds, and how many. */
+static TlStatus make_force_rows(void *context, int64_t begin, int64_t end, int64_t block,
+                                int thread) {
+  const Pass *pass = context;
+  const TlNsRows *r = pass->r;
   const TlNsProblem *q = &r->problem;
-  double fall = tl_norm(r->model->gravity_m_s2) * r->model->step_s, sum = 0;
-  int64_t loaded = 0;
-  for (int32_t i = is->range.first; i < is->range.last; i++) {
-    TlNsPatch *p = &q->patch[i];
-    for (int32_t k = p->first; k < p->first + p->count; k++) {
-      TlNsPoint *x = &q->point[k];
-      const TlContact *c = &r->found->contact[x->contact];
-      x->lambda = 0;
-      force_row(r, p, c, x);
-      if (!(c->rest.x > 0)) continue;
-      sum += c->rest.x * c->knn;
-      loaded++;
+  (void)block;
+  (void)thread;
+  for (int64_t at = begin; at < end; at++) {
+    const TlNsRange *range = &r->range[at];
+    double *value = &pass->value[FORCES * at];
+    for (int k = 0; k < FORCES; k++) value[k] = 0;
+    for (int32_t i = range->first; i < range->last; i++) {
+      TlNsPatch *p = &q->patch[i];
+      for (int32_t k = p->first; k < p->first + p->count; k++) {
+        TlNsPoint *x = &q->point[k];
+        const TlContact *c = &r->contact[x->contact];
+        x->lambda = 0;
+        force_row(r, p, c, x);
+        if (!(c->rest.x > 0)) continue;
+        value[CONTACT_SUM] += c->rest.x * c->knn;
+        value[CONTACTS]++;
+      }
+      p->lambda[0] = p->lambda[1] = 0;
+      if (p->resist >= 0) memset(q->resist[p->resist].lambda, 0, sizeof q->resist->lambda);
+      if (pass->warm && !p->impacts) warm_patch(r, p);
+      tl_nonsmooth_prepare(q, p);
     }
-    p->lambda[0] = p->lambda[1] = 0;
-    if (p->resist >= 0) memset(q->resist[p->resist].lambda, 0, sizeof q->resist->lambda);
-    if (warm && !p->impacts) warm_patch(r, p);
-    tl_nonsmooth_prepare(q, p);
+    for (int32_t i = range->first_joint; i < range->last_joint; i++)
+      tl_ns_joint_rows(q, r->bodies, &r->origin[i], &q->joint[i], r->model->step_s,
+                       r->model->nonsmooth.joint_damping, false, pass->warm);
+    for (int32_t i = range->first_bond; i < range->last_bond; i++) {
+      TlNsBond *bond = &q->bond[i];
+      tl_ns_bond_rows(q, r->bonded[i], r->model->step_s, bond);
+      value[BOND_SUM] +=
+          tl_norm(bond->lambda) * (q->body[bond->a].inverse_mass + q->body[bond->b].inverse_mass);
+      value[BOND_COUNT]++;
+    }
   }
-  for (int32_t i = is->range.first_joint; i < is->range.last_joint; i++)
-    tl_ns_joint_rows(q, r->bodies, &r->origin[i], &q->joint[i], r->model->step_s,
-                     r->model->nonsmooth.joint_damping, false, warm);
-  bool hangs = fall == 0 && loaded == 0; /* bonds alone are at work */
-  for (int32_t i = is->range.first_bond; i < is->range.last_bond; i++) {
-    TlNsBond *bond = &q->bond[i];
-    tl_ns_bond_rows(q, r->bonded[i], r->model->step_s, bond);
-    if (!hangs) continue;
-    sum += tl_norm(bond->lambda) * (q->body[bond->a].inverse_mass + q->body[bond->b].inverse_mass);
-    loaded++;
-  }
-  is->force_m_s = tl_max(fall, loaded ? sum / (double)loaded : 0);
+  return TL_OK;
 }
 
-double tl_nonsmooth_kick(const TlNsRows *r) {
+TlStatus tl_nonsmooth_force_rows(const TlNsRows *r, bool warm) {
+  Pass pass;
+  double fall = tl_norm(r->model->gravity_m_s2) * r->model->step_s;
+  TL_TRY(open_pass(r, FORCES, &pass));
+  pass.warm = warm;
+  double *sum = tl_arena_push(r->arena, FORCES * ((size_t)r->islands + 1), sizeof *sum);
+  if (!sum) return TL_ENOMEM;
+  TL_TRY(over_ranges(&pass, make_force_rows));
+  TL_TRY(sum_islands(r, FORCES, pass.value, sum));
+  for (int32_t i = 0; i < r->islands; i++) {
+    const double *s = &sum[FORCES * i];
+    bool hangs = fall == 0 && s[CONTACTS] == 0; /* bonds alone are at work */
+    double all = hangs ? s[BOND_SUM] : s[CONTACT_SUM], count = hangs ? s[BOND_COUNT] : s[CONTACTS];
+    r->island[i].force_m_s = tl_max(fall, count > 0 ? all / count : 0);
+  }
+  return TL_OK;
+}
+
+void tl_nonsmooth_kick(const TlNsRows *r, TlExact *drag) {
   const TlNsProblem *q = &r->problem;
   const TlBodies *bodies = r->bodies;
   TlVec3 gravity = r->model->gravity_m_s2;
-  double h = r->model->step_s, keep = r->controls ? 1 - r->controls->damping_per_s * h : 1,
-         drag = 0;
+  double h = r->model->step_s, keep = r->controls ? 1 - r->controls->damping_per_s * h : 1;
   for (int32_t i = 0; i < q->bodies - 1; i++) {
     TlNsBody *b = &q->body[i];
     if (!(b->inverse_mass > 0)) continue;
     /* of what moved before: at rest nothing is damped, and forces bear in full */
     if (keep != 1) {
-      double mass = r->units ? r->units->mass[i] : bodies->mass[i];
-      TlSym3 inertia =
-          r->units ? r->units->inertia[i] : tl_bodies_rotated(bodies, i, bodies->inertia[i]);
-      drag += 0.5 * (1 - keep * keep) *
-              (mass * tl_norm2(b->v) + tl_dot(b->w, tl_sym_vec(inertia, b->w)));
+      if (drag && i < bodies->owned) {
+        double mass = r->units ? r->units->mass[i] : bodies->mass[i];
+        TlSym3 inertia =
+            r->units ? r->units->inertia[i] : tl_bodies_rotated(bodies, i, bodies->inertia[i]);
+        tl_exact_add(drag, 0.5 * (1 - keep * keep) *
+                               (mass * tl_norm2(b->v) + tl_dot(b->w, tl_sym_vec(inertia, b->w))));
+      }
       b->v = tl_scale(keep, b->v);
       b->w = tl_scale(keep, b->w);
     }
     b->v = tl_axpy(b->v, h, gravity);
-    if (r->net && bodies->flags[i] & TL_BODY_NET)
+    if (r->net && bodies->flags[i] & TL_BODY_NET) /* on one rank: there are no guests */
       b->v = tl_axpy(b->v, h * b->inverse_mass, r->net->press[i]);
   }
   for (int32_t i = 0; i < q->joints; i++) { /* joints are on their axes already */
@@ -647,7 +888,6 @@ double tl_nonsmooth_kick(const TlNsRows *r) {
     a->v = tl_axpy(a->v, push * a->inverse_mass, o->axis);
     if (b->inverse_mass > 0) b->v = tl_axpy(b->v, -push * b->inverse_mass, o->axis);
   }
-  return drag;
 }
 
 /* ---- results ---- */
@@ -677,78 +917,71 @@ static bool inner(const TlNsRows *r, const TlContact *c) {
   return r->units && tl_units_inner(r->units, c);
 }
 
-void tl_nonsmooth_write_back(const TlNsRows *r) {
+/* Impulses of a patch into its contacts. */
+static void write_patch(const TlNsRows *r, int32_t patch) {
   const TlNsProblem *q = &r->problem;
+  const TlNsPatch *p = &q->patch[patch];
   const double *of_point = r->impact + TL_NS_IMPACTS * (size_t)q->patches;
-  for (int32_t i = 0; i < r->found->contacts; i++) {
-    TlContact *c = &r->found->contact[i];
-    c->impulse = (TlVec3){0, 0, 0};
-    c->touched = inner(r, c) && c->rest.x > 0; /* what was last known of it */
-    if (!c->touched) c->rest = (TlVec3){0, 0, 0};
+  const double *l = p->resist >= 0 ? q->resist[p->resist].lambda : NULL;
+  TlVec3 shear = tl_axpy(tl_scale(p->lambda[0], p->t1), p->lambda[1], p->t2);
+  TlVec3 blow = tl_axpy(tl_scale(r->impact[TL_NS_IMPACTS * patch], p->t1),
+                        r->impact[TL_NS_IMPACTS * patch + 1], p->t2);
+  double borne = 0, blown = 0;
+  for (int32_t k = p->first; k < p->first + p->count; k++) {
+    borne += q->point[k].lambda - q->point[k].least;
+    blown += of_point[k];
   }
-  for (int32_t i = 0; i < q->patches; i++) {
-    const TlNsPatch *p = &q->patch[i];
-    TlVec3 shear = tl_axpy(tl_scale(p->lambda[0], p->t1), p->lambda[1], p->t2);
-    TlVec3 blow = tl_axpy(tl_scale(r->impact[TL_NS_IMPACTS * i], p->t1),
-                          r->impact[TL_NS_IMPACTS * i + 1], p->t2);
-    double borne = 0, blown = 0;
-    for (int32_t k = p->first; k < p->first + p->count; k++) {
-      borne += q->point[k].lambda - q->point[k].least;
-      blown += of_point[k];
-    }
-    for (int32_t k = p->first; k < p->first + p->count; k++) {
-      const TlNsPoint *x = &q->point[k];
-      TlContact *c = &r->found->contact[x->contact];
-      double part = borne > 0 ? (x->lambda - x->least) / borne : 0;
-      tl_contact_want_tangents(c, r->dynamics);
-      c->rest = tl_vec3(x->lambda, part * tl_dot(shear, c->t1), part * tl_dot(shear, c->t2));
-      c->impulse = tl_scale(of_point[k], c->n);
-      if (of_point[k] > 0) c->impulse = tl_axpy(c->impulse, of_point[k] / blown, blow);
-      c->touched = x->lambda != 0 || part > 0 || of_point[k] != 0;
-    }
+  for (int32_t k = p->first; k < p->first + p->count; k++) {
+    const TlNsPoint *x = &q->point[k];
+    TlContact *c = &r->contact[x->contact];
+    double part = borne > 0 ? (x->lambda - x->least) / borne : 0;
+    tl_contact_want_tangents(c, r->dynamics_all);
+    c->rest = tl_vec3(x->lambda, part * tl_dot(shear, c->t1), part * tl_dot(shear, c->t2));
+    c->impulse = tl_scale(of_point[k], c->n);
+    if (of_point[k] > 0) c->impulse = tl_axpy(c->impulse, of_point[k] / blown, blow);
+    c->touched = x->lambda != 0 || part > 0 || of_point[k] != 0;
+    if (!l || !c->touched || tl_norm2(c->rest) == 0) continue;
+    c->moment = tl_axpy(tl_axpy(tl_scale(l[0], p->n), l[1], p->t1), l[2], p->t2);
+    l = NULL; /* the first one bears it for all */
   }
 }
 
+TlStatus tl_nonsmooth_write_back(const TlNsRows *r) {
+  for (int32_t i = 0; i < r->found->contacts; i++) {
+    TlContact *c = &r->found->contact[i];
+    c->impulse = c->moment = (TlVec3){0, 0, 0};
+    c->touched = inner(r, c) && c->rest.x > 0; /* what was last known of it */
+    if (!c->touched) c->rest = (TlVec3){0, 0, 0};
+  }
+  for (int32_t i = 0; r->groups.share && i < r->groups.contacts; i++) {
+    TlContact *c = &r->contact[i];
+    c->impulse = c->moment = c->rest = (TlVec3){0, 0, 0};
+    c->touched = false;
+  }
+  for (int32_t i = 0; i < r->problem.patches; i++) write_patch(r, i);
+  return tl_groups_home(&r->groups, r->dynamics);
+}
+
 TlStatus tl_nonsmooth_remember(const TlNsRows *r, const TlVec3 *inner_moment, TlBodies *b) {
-  const TlNsProblem *q = &r->problem;
   double per_s = 1 / r->model->step_s;
   TlPairRows *rows = &b->pairs.of[TL_FORCES];
   TlColliders *x = &b->colliders;
-  size_t most = (size_t)(r->units ? r->found->contacts : q->points);
-  TL_TRY(tl_pair_rows_reserve(rows, TL_FORCES, most));
+  TL_TRY(tl_pair_rows_reserve(rows, TL_FORCES, (size_t)r->found->contacts));
   TlContactForce *force = rows->row;
   rows->count = 0;
   for (int64_t i = 0; i < x->total; i++) x->contacts[i] = 0;
-  for (int32_t i = 0; i < q->patches; i++) {
-    const TlNsPatch *p = &q->patch[i];
-    const double *l = p->resist >= 0 ? q->resist[p->resist].lambda : NULL;
-    for (int32_t k = p->first; k < p->first + p->count; k++) {
-      const TlContact *c = &r->found->contact[q->point[k].contact];
-      if (!c->touched) continue;
-      x->contacts[c->part_a]++;
-      if (c->b >= 0) x->contacts[c->part_b]++;
-      if (c->rest.x == 0 && c->rest.y == 0 && c->rest.z == 0) continue;
-      TlVec3 moment = {0, 0, 0};
-      if (l) moment = tl_axpy(tl_axpy(tl_scale(l[0], p->n), l[1], p->t1), l[2], p->t2);
-      l = NULL;
-      force[rows->count++] =
-          (TlContactForce){.low = x->id[c->part_a],
-                           .high = c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary,
-                           .number = c->key,
-                           .force = tl_scale(per_s, remembered(c)),
-                           .moment = tl_scale(per_s, moment)};
-    }
-  }
-  for (int32_t i = 0; inner_moment && i < r->found->contacts; i++) {
+  for (int32_t i = 0; i < r->found->contacts; i++) {
     const TlContact *c = &r->found->contact[i];
-    if (!c->touched || !inner(r, c)) continue;
+    if (!c->touched) continue;
     x->contacts[c->part_a]++;
     if (c->b >= 0) x->contacts[c->part_b]++;
+    if (tl_norm2(c->rest) == 0) continue;
+    TlVec3 moment = inner_moment && inner(r, c) ? inner_moment[i] : c->moment;
     force[rows->count++] = (TlContactForce){.low = x->id[c->part_a],
                                             .high = c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary,
                                             .number = c->key,
                                             .force = tl_scale(per_s, remembered(c)),
-                                            .moment = tl_scale(per_s, inner_moment[i])};
+                                            .moment = tl_scale(per_s, moment)};
   }
   tl_pair_rows_sort(rows, TL_FORCES);
   return TL_OK;

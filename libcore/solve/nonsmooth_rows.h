@@ -12,9 +12,11 @@
 #include "solve/membrane.h"
 #include "solve/model.h"
 #include "solve/nonsmooth_joints.h"
+#include "solve/stages.h"
+
+#include "num/exact.h"
 
 typedef struct TlNsIsland {
-  TlNsRange range;
   int iterations;   /* by the rule */
   double force_m_s; /* velocity that the forces give in a step: the residual's measure */
   bool impacts;
@@ -34,32 +36,48 @@ typedef struct TlNsRows {
   const TlNetBond *listed; /* [bonds] the nets' bonds that hold */
   int32_t bonds;
   const TlUnits *units; /* what is moved as one: contacts within are left out; NULL: each body */
+  const TlSync *sync;   /* NULL: one rank */
   TlArena *arena;
   /* filled by tl_nonsmooth_rows */
+  TlGroups groups;                /* of the pairs of contacts, joints and bonds */
+  TlContact *contact;             /* of the groups: on one rank those that were found */
+  const TlDynamics *dynamics_all; /* of the bodies, and of guests of other ranks */
   TlNsProblem problem;
   TlNsOrigin *origin;       /* of each joint */
   const TlNetBond **bonded; /* of each bond of the problem */
-  TlNsIsland *island;
+  TlNsRange *range;         /* by groups and their cells; a cell may hold several islands */
+  int32_t *range_at;        /* [pairs of all groups + 1] where a cell begins: its first range */
+  int32_t *group_range;     /* [groups + 1] their first ranges */
+  int32_t ranges;
+  TlNsIsland *island;        /* by groups */
+  int32_t *first_island;     /* [groups + 1] */
+  double *change, *gradient; /* [ranges] of a sweep (nonsmooth_solve.c) */
+  double *further;           /* [3 * islands] likewise */
   int32_t islands;
-  int64_t largest; /* bodies of an island, at most */
-  double *impact; /* [3 * patches + points] impulses of the impact stage: of each patch along t1 and
-                      t2 and about n, and of each point */
+  double *impact; /* [5 * patches + points] impulses of the impact stage: of each patch along t1 and
+                      t2 and about n, t1 and t2, and of each point */
 } TlNsRows;
 
-/* Patches by islands, without right-hand sides. All memory from the arena. */
+/* Patches by islands and cells, without right-hand sides. All memory from the arena. This and what
+ * follows is collective with sync, where it gives a status. */
 TlStatus tl_nonsmooth_rows(TlNsRows *rows);
 
-/* Rows of an island for the impact stage, from the velocities that the problem's bodies have; false:
- * nothing impacts. */
-bool tl_nonsmooth_impact_rows(const TlNsRows *rows, TlNsIsland *island);
+/* The owners' velocities to all ranks that solve rows of their bodies; and back, first. */
+TlStatus tl_nonsmooth_scatter(const TlNsRows *rows);
+TlStatus tl_nonsmooth_collect(const TlNsRows *rows);
+
+/* Rows for the impact stage, from the velocities that the problem's bodies have; *any: some island is
+ * hit, on any rank. */
+TlStatus tl_nonsmooth_impact_rows(const TlNsRows *rows, bool *any);
 /* Note the impulses of that stage. */
-void tl_nonsmooth_note_impact(const TlNsRows *rows, const TlNsIsland *island);
+TlStatus tl_nonsmooth_note_impact(const TlNsRows *rows);
 /* Rows for the continuous stage; velocities are those before forces act. warm: start from the forces of
  * the last step. */
-void tl_nonsmooth_force_rows(const TlNsRows *rows, TlNsIsland *island, bool warm);
+TlStatus tl_nonsmooth_force_rows(const TlNsRows *rows, bool warm);
 
-/* Gravity, loads on joints and global damping (Tan 2024 Eqs. 47-49); gives what the damping takes. */
-double tl_nonsmooth_kick(const TlNsRows *rows);
+/* Gravity, loads on joints and global damping (Tan 2024 Eqs. 47-49); drag: what the damping takes of the
+ * bodies of this rank is added (NULL: nobody asks). */
+void tl_nonsmooth_kick(const TlNsRows *rows, TlExact *drag);
 
 /* All that a patch does in a stage: impulse on its first body, moments of it about both bodies' centres. */
 typedef struct TlNsPush {
@@ -67,8 +85,8 @@ typedef struct TlNsPush {
 } TlNsPush;
 TlNsPush tl_nonsmooth_push(const TlNsRows *rows, int32_t patch, bool impact);
 
-/* Impulses of both stages into the contacts: `rest` and `impulse` (contact.h). */
-void tl_nonsmooth_write_back(const TlNsRows *rows);
+/* Impulses of both stages into the contacts that were found: `rest`, `impulse` and `moment` (contact.h). */
+TlStatus tl_nonsmooth_write_back(const TlNsRows *rows);
 /* The forces of this step become the bodies' contact memory. inner_moment: of contacts within units, which
  * keep their `rest` (NULL: without units). */
 TlStatus tl_nonsmooth_remember(const TlNsRows *rows, const TlVec3 *inner_moment, TlBodies *bodies);

@@ -48,8 +48,10 @@ void tl_nonsmooth_prepare(const TlNsProblem *q, TlNsPatch *p) {
                 i->xy + j->xy, i->xz + j->xz, i->yz + j->yz};
   TlVec3 s1 = tl_sym_vec(sum, p->t1), s2 = tl_sym_vec(sum, p->t2);
   k11 = tl_dot(p->t1, s1), k12 = tl_dot(p->t2, s1), k22 = tl_dot(p->t2, s2), between = k11 - k22;
-  r->rolling_step = 2 / (k11 + k22 + sqrt(between * between + 4 * k12 * k12));
-  r->twisting_step = 1 / tl_dot(p->n, tl_sym_vec(sum, p->n));
+  r->rolling_stiff = 0.5 * (k11 + k22 + sqrt(between * between + 4 * k12 * k12));
+  r->twisting_stiff = tl_dot(p->n, tl_sym_vec(sum, p->n));
+  r->rolling_step = 1 / r->rolling_stiff;
+  r->twisting_step = 1 / r->twisting_stiff;
 }
 
 double tl_nonsmooth_row_velocity(const TlNsRow *r, const TlNsBody *a, const TlNsBody *b) {
@@ -185,37 +187,41 @@ static inline double friction_change(TlNsPatch *p, double u1, double u2, double 
   return (*d1 * *d1 + *d2 * *d2) * p->stiff * p->stiff;
 }
 
+static inline double squared(double x) {
+  return x * x;
+}
+
 /* most, twist: bounds of rolling and twisting. The change of a spin counts by the velocity that it is
  * at the end of the arm. */
 static double resist_change(const TlNsPatch *p, TlNsResist *r, Couple *c, double most,
                             double twist) {
-  TlVec3 w = tl_sub(c->a->w, c->b->w);
-  double change = 0;
-  TlVec3 moment = {0, 0, 0};
+  TlVec3 w = tl_sub(c->a->w, c->b->w), moment = {0, 0, 0};
+  double change2 = 0;
   if (r->twisting > 0 || r->spread > 0) {
     double l = r->lambda[0] - r->twisting_step * (tl_dot(w, p->n) - r->wall[0]);
     l = tl_max(-twist, tl_min(twist, l));
     double d = l - r->lambda[0];
-    moment = tl_axpy(moment, d, p->n);
+    moment = tl_scale(d, p->n);
     r->lambda[0] = l;
-    change = fabs(d) / r->twisting_step;
+    change2 = squared(d * r->twisting_stiff);
   }
   if (r->rolling > 0) {
     double l1 = r->lambda[1] - r->rolling_step * (tl_dot(w, p->t1) - r->wall[1]);
     double l2 = r->lambda[2] - r->rolling_step * (tl_dot(w, p->t2) - r->wall[2]);
-    double size = sqrt(l1 * l1 + l2 * l2), keep = size > most ? most / size : 1;
-    double d1 = keep * l1 - r->lambda[1], d2 = keep * l2 - r->lambda[2];
+    double size2 = l1 * l1 + l2 * l2;
+    if (size2 > most * most) {
+      double keep = most / sqrt(size2);
+      l1 *= keep;
+      l2 *= keep;
+    }
+    double d1 = l1 - r->lambda[1], d2 = l2 - r->lambda[2];
     moment = tl_axpy(tl_axpy(moment, d1, p->t1), d2, p->t2);
-    r->lambda[1] += d1;
-    r->lambda[2] += d2;
-    change = tl_max(change, sqrt(d1 * d1 + d2 * d2) / r->rolling_step);
+    r->lambda[1] = l1;
+    r->lambda[2] = l2;
+    change2 = tl_max(change2, (d1 * d1 + d2 * d2) * squared(r->rolling_stiff));
   }
   spin(c, moment);
-  return change * change * tl_norm2(p->ra);
-}
-
-static inline double squared(double x) {
-  return x * x;
+  return change2 * tl_norm2(p->ra);
 }
 
 /* One point: the velocity is asked for once and both kinds of rows push together. Largest change,
@@ -366,7 +372,7 @@ void tl_nonsmooth_warm(const TlNsProblem *q, const TlNsRange *range) {
   }
 }
 
-static double sweep(const TlNsProblem *q, const TlNsRange *range) {
+double tl_nonsmooth_sweep(const TlNsProblem *q, const TlNsRange *range) {
   double most = 0;
   Couple c;
   for (int32_t i = range->first_joint; i < range->last_joint; i++) {
@@ -392,8 +398,7 @@ static double sweep(const TlNsProblem *q, const TlNsRange *range) {
 
 /* ---- conjugate gradients ---- */
 
-/* The impulses as they are. */
-static void note(const TlNsProblem *q, const TlNsRange *range) {
+void tl_nonsmooth_note(const TlNsProblem *q, const TlNsRange *range) {
   const TlNsImpulses *b = &q->before;
   for (int32_t i = range->first_joint; i < range->last_joint; i++)
     for (int k = 0; k < q->joint[i].rows; k++) b->joint[i][k] = q->joint[i].row[k].lambda;
@@ -407,8 +412,7 @@ static void note(const TlNsProblem *q, const TlNsRange *range) {
   }
 }
 
-/* Square of what the last sweep changed, each row by its own stiffness: an energy. */
-static double gradient2(const TlNsProblem *q, const TlNsRange *range) {
+double tl_nonsmooth_gradient2(const TlNsProblem *q, const TlNsRange *range) {
   const TlNsImpulses *b = &q->before;
   double sum = 0;
   for (int32_t i = range->first_joint; i < range->last_joint; i++)
@@ -445,7 +449,7 @@ static inline double further(double *lambda, double before, double beta, double 
   return more;
 }
 
-static void go_further(const TlNsProblem *q, const TlNsRange *range, double beta) {
+void tl_nonsmooth_further(const TlNsProblem *q, const TlNsRange *range, double beta) {
   const TlNsImpulses *b = &q->before, *d = &q->direction;
   Couple c;
   for (int32_t i = range->first_joint; i < range->last_joint; i++) {
@@ -477,22 +481,4 @@ static void go_further(const TlNsProblem *q, const TlNsRange *range, double beta
     load(q, p->a, p->b, &c);
     push_patch(q, p, normal, shear, turn, &c);
   }
-}
-
-void tl_nonsmooth_solve(const TlNsProblem *q, const TlNsRange *range, TlNsStop stop,
-                        TlNsCount *count) {
-  double most = 0, wanted = stop.change_m_s < 0 ? -1 : squared(stop.change_m_s), last = 0;
-  int done = 0;
-  while (done < stop.iterations) {
-    if (q->direction.point) note(q, range);
-    most = sweep(q, range);
-    done++;
-    if (most <= wanted || done == stop.iterations) break;
-    if (!q->direction.point) continue;
-    double now = gradient2(q, range), beta = last > 0 ? now / last : 0;
-    go_further(q, range, beta < 1 ? beta : 0); /* 0: anew along the gradient */
-    last = now;
-  }
-  count->iterations = done;
-  count->residual_m_s = sqrt(most);
 }

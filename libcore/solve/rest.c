@@ -1,4 +1,5 @@
 #include "solve/rest.h"
+#include "solve/asking.h"
 #include "solve/sweep.h"
 
 #include <math.h>
@@ -244,47 +245,7 @@ static double least_of(const double *value, int32_t count) {
   return least;
 }
 
-/* ---- when to stop ----
- *
- * An island is left alone when a sweep changed nothing by more than the tolerance. A small one is
- * looked at after each sweep. Of a large one that ranks may share that would cost each sweep a meeting
- * of all of them: there it is the first sweep, and then every ASK_EVERY-th, and the answer is read
- * ASK_LATE sweeps later; so it is on one rank, too, for the same bits. */
-
-enum { ASK_EVERY = 4, ASK_LATE = 2 };
-
-typedef struct Asking {
-  const TlGroup *group;
-  double *values; /* [islands] as they were when it was asked; when answered, of all ranks */
-  int most;       /* sweeps; -1: the last one need not be asked for */
-  int asked, late;
-} Asking;
-
-/* Nobody waits for the answer any more. */
-static TlStatus drop(Asking *a) {
-  if (a->asked < 0) return TL_OK;
-  a->asked = -1;
-  return tl_group_least_end(a->group, a->values);
-}
-
-/* After `sweeps` of them with these changes: *answered, values holds those of the sweep that was
- * asked for. The last sweep is always asked for. */
-static TlStatus ask(Asking *a, int sweeps, const double *change, bool *answered) {
-  const TlGroup *g = a->group;
-  bool last = sweeps == a->most;
-  *answered = false;
-  if (last) TL_TRY(drop(a));
-  if (a->asked < 0 && (last || !g->large || sweeps <= 1 || (sweeps - 1) % ASK_EVERY == 0)) {
-    for (int32_t i = 0; i < g->islands; i++) a->values[i] = change[i];
-    a->asked = sweeps;
-    a->late = last || !g->large || sweeps <= 1 ? 0 : ASK_LATE;
-    TL_TRY(tl_group_least_begin(g, a->values));
-  }
-  if (a->asked < 0 || sweeps < a->asked + a->late) return TL_OK;
-  a->asked = -1;
-  *answered = true;
-  return tl_group_least_end(g, a->values);
-}
+/* ---- when to stop: an island is left alone when a sweep changed nothing by more than the tolerance ---- */
 
 /* open: what is left of the islands whose values lie under -least; false: none. */
 static bool still_open(double *open, const double *value, int32_t islands, double least) {
@@ -300,7 +261,7 @@ TlStatus tl_rest_solve(const TlRestLaw *law, const TlGroup *g, const TlDynamics 
                        TlRestCount *count) {
   double *open = g->scratch, *change = g->scratch + g->islands;
   Walk w = {.group = g, .dynamics = dynamics, .open = open, .rest = g->sweep_room};
-  Asking asking = {.group = g, .values = change + g->islands, .most = law->sweeps, .asked = -1};
+  TlAsking asking = {.group = g, .values = change + g->islands, .most = law->sweeps, .asked = -1};
   for (int32_t i = 0; i < g->islands; i++) change[i] = asking.values[i] = 0;
   TL_TRY(sweep(&w, visit_warm, NULL, change));
   for (int32_t i = 0; i < g->islands; i++) open[i] = -1;
@@ -312,7 +273,7 @@ TlStatus tl_rest_solve(const TlRestLaw *law, const TlGroup *g, const TlDynamics 
     for (int32_t i = 0; i < g->islands; i++)
       if (open[i] < 0) change[i] = 0;
     TL_TRY(sweep(&w, visit_rest, open, change));
-    TL_TRY(ask(&asking, ++sweeps, change, &answered));
+    TL_TRY(tl_asking_ask(&asking, ++sweeps, change, &answered));
     if (answered) going = still_open(open, asking.values, g->islands, law->tolerance_m_s);
   }
   for (int32_t i = 0; i < g->pairs; i++) {
@@ -384,7 +345,7 @@ static double visit_position(const Walk *w, const TlPair *pair, Couple *c) {
 TlStatus tl_position_solve(const TlPositionLaw *law, const TlGroup *g, const TlDynamics *pseudo) {
   double *open = g->scratch, *change = g->scratch + g->islands;
   Walk w = {.group = g, .dynamics = pseudo, .open = open, .position = law, .push = g->sweep_room};
-  Asking asking = {.group = g, .values = change + g->islands, .most = -1, .asked = -1};
+  TlAsking asking = {.group = g, .values = change + g->islands, .most = -1, .asked = -1};
   for (int32_t i = 0; i < g->islands; i++) change[i] = 0;
   w.changes_nothing = true;
   TL_TRY(sweep(&w, visit_owed, NULL, change));
@@ -392,8 +353,8 @@ TlStatus tl_position_solve(const TlPositionLaw *law, const TlGroup *g, const TlD
   double least = fmax(law->opens_at, POSITION_TOLERANCE);
   for (int sweeps = 0;; sweeps++) {
     bool answered;
-    if (sweeps == law->sweeps) return drop(&asking);
-    TL_TRY(ask(&asking, sweeps, change, &answered));
+    if (sweeps == law->sweeps) return tl_asking_drop(&asking);
+    TL_TRY(tl_asking_ask(&asking, sweeps, change, &answered));
     if (answered &&
         !still_open(open, asking.values, g->islands, sweeps ? POSITION_TOLERANCE : least))
       return TL_OK;

@@ -43,8 +43,7 @@ struct TlShare {
   int32_t aways, homes;
 };
 
-enum { VALUE_ROOM = 128 }; /* bytes a body in an exchange, at most */
-_Static_assert(sizeof(TlTwist) <= VALUE_ROOM, "room for a velocity in an exchange");
+_Static_assert(sizeof(TlTwist) <= TL_SHARE_ROOM, "room for a velocity in an exchange");
 
 const TlSync *tl_share_sync(const TlShare *share) {
   return share->sync;
@@ -75,10 +74,20 @@ typedef struct CargoPair {
   CargoBody a, b;
 } CargoPair;
 
+/* Values of a pair law that are read where a pair is solved. */
+#define TL_CARGO_LAW(F)                                                                            \
+  F(friction)                                                                                      \
+  F(restitution) F(tangential_restitution) F(rolling) F(twisting) F(adhesion_N)                    \
+      F(adhesive_overlap_m) F(stiffness.normal_N_m) F(stiffness.young_Pa) F(stiffness.poisson)
+#define TL_CARGO_ONE(...) +1
+enum { LAW_VALUES = TL_CARGO_LAW(TL_CARGO_ONE) };
+
 typedef struct CargoContact {
-  TlVec3 n, ra, rb, wall, rest;
-  double allowed_speed, gap, weight, size;
-  double friction, restitution, tangential_restitution;
+  TlVec3 n, ra, rb, wall, rest, moment, point;
+  double allowed_speed, gap, weight, size, reduced_radius, pull;
+  double law[LAW_VALUES];
+  int64_t key;
+  int32_t part_a, part_b, boundary, resists;
 } CargoContact;
 
 static CargoBody cargo_body(const TlShare *s, int32_t body) {
@@ -93,14 +102,24 @@ static CargoContact cargo_contact(const TlContact *c) {
                         .rb = c->rb,
                         .wall = c->wall,
                         .rest = c->rest,
+                        .moment = c->moment,
+                        .point = c->point,
                         .allowed_speed = c->allowed_speed,
                         .gap = c->gap,
                         .weight = c->weight,
-                        .size = c->size};
+                        .size = c->size,
+                        .reduced_radius = c->reduced_radius,
+                        .pull = c->pull,
+                        .key = c->key,
+                        .part_a = c->part_a,
+                        .part_b = c->part_b,
+                        .boundary = c->boundary,
+                        .resists = c->resists};
   if (!c->law) return cargo; /* the position rule asks for none */
-  cargo.friction = c->law->friction;
-  cargo.restitution = c->law->restitution;
-  cargo.tangential_restitution = c->law->tangential_restitution;
+#define F(value) c->law->value,
+  const double law[LAW_VALUES] = {TL_CARGO_LAW(F)};
+#undef F
+  memcpy(cargo.law, law, sizeof law);
   return cargo;
 }
 
@@ -206,14 +225,14 @@ static TlStatus make_room(TlShare *s, size_t guests) {
   return TL_OK;
 }
 
-static TlStatus list_local(TlShare *s, const TlBodies *b, const TlDynamics *d) {
+static TlStatus list_local(TlShare *s, const TlMovers *b) {
   TL_TRY(make_room(s, 0));
   for (int64_t i = 0; i < b->total; i++) {
     s->id[i] = b->id[i];
     s->owner[i] = i < b->owned ? s->sync->rank : s->sync->rank_of(s->sync->ctx, i);
     s->movable[i] = tl_movable(b, (int32_t)i);
-    s->inverse_mass[i] = d->inverse_mass[i];
-    s->inverse_inertia[i] = d->inverse_inertia[i];
+    s->inverse_mass[i] = b->dynamics->inverse_mass[i];
+    s->inverse_inertia[i] = b->dynamics->inverse_inertia[i];
   }
   return TL_OK;
 }
@@ -290,9 +309,11 @@ static int32_t body_of(TlShare *s, const Register *reg, const CargoBody *body) {
 static void take_contact(TlShare *s, const TlPair *p, const CargoContact *cargo, TlContact *c,
                          TlPairLaw *law) {
   const TlDynamics d = {NULL, s->inverse_mass, s->inverse_inertia};
-  *law = (TlPairLaw){.friction = cargo->friction,
-                     .restitution = cargo->restitution,
-                     .tangential_restitution = cargo->tangential_restitution};
+  const double *value = cargo->law;
+  *law = (TlPairLaw){.friction = 0};
+#define F(member) law->member = *value++;
+  TL_CARGO_LAW(F)
+#undef F
   *c = (TlContact){.n = cargo->n,
                    .a = p->a,
                    .b = p->b,
@@ -303,7 +324,16 @@ static void take_contact(TlShare *s, const TlPair *p, const CargoContact *cargo,
                    .allowed_speed = cargo->allowed_speed,
                    .gap = cargo->gap,
                    .weight = cargo->weight,
-                   .size = cargo->size};
+                   .size = cargo->size,
+                   .point = cargo->point,
+                   .moment = cargo->moment,
+                   .reduced_radius = cargo->reduced_radius,
+                   .pull = cargo->pull,
+                   .key = cargo->key,
+                   .part_a = cargo->part_a, /* told apart, not looked up: they are the sender's */
+                   .part_b = cargo->part_b,
+                   .boundary = cargo->boundary,
+                   .resists = cargo->resists};
   tl_contact_prepare(c, &d);
   c->rest = cargo->rest;
   if (c->rest.x != 0 || c->rest.y != 0 || c->rest.z != 0) tl_contact_want_tangents(c, &d);
@@ -343,17 +373,16 @@ static TlStatus take_pairs(TlShare *s, const Arrival *arrival, const Register *r
   return TL_OK;
 }
 
-TlStatus tl_share_pairs(const TlBodies *b, const TlDynamics *dynamics, const TlSync *sync,
-                        TlArena *arena, const TlIslands *is, const TlPair *pairs, int32_t count,
-                        const TlContact *contacts, const TlPlacing *plan, TlShare **share,
-                        TlGuests *guests) {
+TlStatus tl_share_pairs(const TlMovers *b, const TlSync *sync, TlArena *arena, const TlIslands *is,
+                        const TlPair *pairs, int32_t count, const TlContact *contacts,
+                        const TlPlacing *plan, TlShare **share, TlGuests *guests) {
   *guests = (TlGuests){0};
   TlShare *s = *share = tl_arena_push(arena, 1, sizeof *s);
   Arrival *arrival = tl_arena_push(arena, (size_t)sync->ranks, sizeof *arrival);
   Register reg = {0};
   if (!s || !arrival) return TL_ENOMEM;
   *s = (TlShare){.sync = sync, .arena = arena, .total = b->total, .bodies = b->total};
-  TL_TRY(list_local(s, b, dynamics));
+  TL_TRY(list_local(s, b));
   TL_TRY(send_pairs(s, is, pairs, count, contacts, plan));
   TL_TRY(receive_pairs(s, is, arrival, guests));
   TL_TRY(sync->wait(sync->ctx));
@@ -426,7 +455,7 @@ static TlStatus make_exchange(TlArena *arena, const Move *out, int32_t outs, con
 
 static TlStatus run(const TlShare *s, const Exchange *e, void *values, size_t size) {
   unsigned char *array = values, *out = s->out, *in = s->in;
-  assert(size <= VALUE_ROOM);
+  assert(size <= TL_SHARE_ROOM);
   if (e->outs == 0 && e->ins == 0) return TL_OK;
   for (int32_t k = 0; k < e->ins; k++) {
     const Parcel *p = &e->in[k];
@@ -483,7 +512,7 @@ typedef struct Users {
   int32_t of_mines, by_mes;
 } Users;
 
-static TlStatus list_users(const TlShare *s, const TlBodies *b, const TlIslands *is,
+static TlStatus list_users(const TlShare *s, const TlMovers *b, const TlIslands *is,
                            const TlPair *pairs, int32_t count, const TlPlacing *plan,
                            const TlSolved *solved, int32_t solved_count, Users *u) {
   u->of_mine = tl_arena_push(s->arena, 2 * (size_t)count + 1, sizeof *u->of_mine);
@@ -697,7 +726,7 @@ static TlStatus list_results(TlShare *s, const TlPair *pairs, int32_t count, con
   return TL_OK;
 }
 
-TlStatus tl_share_routes(TlShare *s, const TlBodies *b, const TlIslands *is, const TlPair *pairs,
+TlStatus tl_share_routes(TlShare *s, const TlMovers *b, const TlIslands *is, const TlPair *pairs,
                          int32_t count, const TlPlacing *plan, const TlGuests *guests,
                          const TlSolved *solved, int32_t solved_count, int32_t phases) {
   Users u = {0};
@@ -713,20 +742,20 @@ TlStatus tl_share_routes(TlShare *s, const TlBodies *b, const TlIslands *is, con
   TL_TRY(list_after(s, &u, stops, phases));
   TL_TRY(list_results(s, pairs, count, plan, guests));
   size_t most = (size_t)(u.of_mines > u.by_mes ? u.of_mines : u.by_mes) + 1;
-  s->out = tl_arena_push(s->arena, most, VALUE_ROOM);
-  s->in = tl_arena_push(s->arena, most, VALUE_ROOM);
+  s->out = tl_arena_push(s->arena, most, TL_SHARE_ROOM);
+  s->in = tl_arena_push(s->arena, most, TL_SHARE_ROOM);
   return s->out && s->in ? TL_OK : TL_ENOMEM;
 }
 
-TlStatus tl_share_scatter(const TlShare *s, TlTwist *twist) {
-  return run(s, &s->scatter, twist, sizeof *twist);
+TlStatus tl_share_scatter(const TlShare *s, void *values, size_t size) {
+  return run(s, &s->scatter, values, size);
 }
-TlStatus tl_share_collect(const TlShare *s, TlTwist *twist) {
-  return run(s, &s->collect, twist, sizeof *twist);
+TlStatus tl_share_collect(const TlShare *s, void *values, size_t size) {
+  return run(s, &s->collect, values, size);
 }
-TlStatus tl_share_spread(const TlShare *s, TlTwist *twist) {
-  TL_TRY(run(s, &s->spread_first, twist, sizeof *twist));
-  return run(s, &s->spread_second, twist, sizeof *twist);
+TlStatus tl_share_spread(const TlShare *s, void *values, size_t size) {
+  TL_TRY(run(s, &s->spread_first, values, size));
+  return run(s, &s->spread_second, values, size);
 }
 
 TlStatus tl_share_hand_on(const TlShare *s, int32_t phase, void *values, size_t size,
@@ -741,14 +770,15 @@ TlStatus tl_share_hand_on(const TlShare *s, int32_t phase, void *values, size_t 
 
 /* ---- home ---- */
 
-enum { OF_PAIR = 1, OF_CONTACT = 7 }; /* reals of a pair's and of a contact's result */
+enum { OF_PAIR = 1, OF_CONTACT = 10 }; /* reals of a pair's and of a contact's result */
 
 static double *put_result(double *at, const TlPair *pair, const TlContact *contacts) {
   *at++ = pair->stuck;
   for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
     const TlContact *c = &contacts[k];
     const double values[OF_CONTACT] = {c->impulse.x, c->impulse.y, c->impulse.z, c->rest.x,
-                                       c->rest.y,    c->rest.z,    c->touched};
+                                       c->rest.y,    c->rest.z,    c->touched,   c->moment.x,
+                                       c->moment.y,  c->moment.z};
     memcpy(at, values, sizeof values);
     at += OF_CONTACT;
   }
@@ -763,6 +793,7 @@ static const double *take_result(const double *at, TlPair *pair, TlContact *cont
     c->impulse = tl_vec3(at[0], at[1], at[2]);
     c->rest = tl_vec3(at[3], at[4], at[5]);
     c->touched = at[6] != 0;
+    c->moment = tl_vec3(at[7], at[8], at[9]);
     if (c->rest.x != 0 || c->rest.y != 0 || c->rest.z != 0) tl_contact_want_tangents(c, d);
   }
   return at;

@@ -46,12 +46,12 @@ typedef struct TlSolved {
 typedef struct TlShare TlShare;
 
 /* Pairs go to their solvers. Memory from the arena. Collective. */
-TlStatus tl_share_pairs(const TlBodies *bodies, const TlDynamics *dynamics, const TlSync *sync,
-                        TlArena *arena, const TlIslands *islands, const TlPair *pairs,
-                        int32_t count, const TlContact *contacts, const TlPlacing *plan,
-                        TlShare **share, TlGuests *guests);
+TlStatus tl_share_pairs(const TlMovers *movers, const TlSync *sync, TlArena *arena,
+                        const TlIslands *islands, const TlPair *pairs, int32_t count,
+                        const TlContact *contacts, const TlPlacing *plan, TlShare **share,
+                        TlGuests *guests);
 /* Who hands what to whom; `solved` is borrowed. Collective. */
-TlStatus tl_share_routes(TlShare *share, const TlBodies *bodies, const TlIslands *islands,
+TlStatus tl_share_routes(TlShare *share, const TlMovers *movers, const TlIslands *islands,
                          const TlPair *pairs, int32_t count, const TlPlacing *plan,
                          const TlGuests *guests, const TlSolved *solved, int32_t solved_count,
                          int32_t phases);
@@ -62,11 +62,13 @@ int64_t tl_share_bodies(const TlShare *share); /* local ones and guests */
 const TlDynamics *tl_share_dynamics(const TlShare *share);
 TlTwist *tl_share_twists(const TlShare *share);
 
-/* The owners' velocities to all ranks that use them, and back. over: local bodies and guests. */
-TlStatus tl_share_scatter(const TlShare *share, TlTwist *twist);
-TlStatus tl_share_collect(const TlShare *share, TlTwist *twist);
+/* The owners' values to all ranks that use them, and back; over local bodies and guests, of at most
+ * TL_SHARE_ROOM bytes each. */
+enum { TL_SHARE_ROOM = 128 };
+TlStatus tl_share_scatter(const TlShare *share, void *values, size_t size);
+TlStatus tl_share_collect(const TlShare *share, void *values, size_t size);
 /* Of the islands that are solved by cells: from where they are valid to all that use them. */
-TlStatus tl_share_spread(const TlShare *share, TlTwist *twist);
+TlStatus tl_share_spread(const TlShare *share, void *values, size_t size);
 /* After a phase; arrived (may be NULL) is called for each body whose value came. */
 TlStatus tl_share_hand_on(const TlShare *share, int32_t phase, void *values, size_t size,
                           void (*arrived)(const void *walk, int32_t body), const void *walk);

@@ -12,12 +12,18 @@ static bool runs_alone(const TlGroup *g) {
   return g->share || g->pairs >= LARGE_GROUP;
 }
 
+typedef struct Running {
+  const TlGroups *groups;
+  TlStatus (*run)(void *context, int32_t group);
+  void *context;
+} Running;
+
 static TlStatus run_small(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
-  TlStage *stage = context;
+  const Running *r = context;
   (void)block;
   (void)thread;
   for (int64_t i = begin; i < end; i++)
-    if (!runs_alone(&stage->groups->group[i])) TL_TRY(stage->run(stage, (int32_t)i));
+    if (!runs_alone(&r->groups->group[i])) TL_TRY(r->run(r->context, (int32_t)i));
   return TL_OK;
 }
 
@@ -34,12 +40,22 @@ static double shared_pairs(const TlGroups *groups) {
   return (double)(sum - most);
 }
 
+TlStatus tl_groups_run(const TlGroups *groups, double pair_ns,
+                       TlStatus (*run)(void *context, int32_t group), void *context) {
+  Running running = {groups, run, context};
+  for (int32_t i = 0; i < groups->count; i++)
+    if (runs_alone(&groups->group[i])) TL_TRY(run(context, i));
+  return tl_par_loop(groups->count, 4, pair_ns * shared_pairs(groups) / (groups->count + 1),
+                     run_small, &running);
+}
+
+static TlStatus run_one(void *context, int32_t group) {
+  TlStage *stage = context;
+  return stage->run(stage, group);
+}
+
 static TlStatus run_groups(TlStage *stage) {
-  for (int32_t i = 0; i < stage->groups->count; i++)
-    if (runs_alone(&stage->groups->group[i])) TL_TRY(stage->run(stage, i));
-  return tl_par_loop(stage->groups->count, 4,
-                     stage->pair_ns * shared_pairs(stage->groups) / (stage->groups->count + 1),
-                     run_small, stage);
+  return tl_groups_run(stage->groups, stage->pair_ns, run_one, stage);
 }
 
 /* ---- over ranks: arrays over the local bodies and the guests ---- */
@@ -49,11 +65,11 @@ static TlStatus take_twists(const TlGroups *groups, const TlDynamics *from, TlTw
   size_t n = (size_t)tl_share_bodies(groups->share), local = (size_t)groups->bodies;
   memcpy(to, from->twist, local * sizeof *to);
   memset(to + local, 0, (n - local) * sizeof *to);
-  return tl_share_scatter(groups->share, to);
+  return tl_share_scatter(groups->share, to, sizeof *to);
 }
 
 static TlStatus give_twists(const TlGroups *groups, TlTwist *from, const TlDynamics *to) {
-  TL_TRY(tl_share_collect(groups->share, from));
+  TL_TRY(tl_share_collect(groups->share, from, sizeof *from));
   memcpy(to->twist, from, (size_t)groups->bodies * sizeof *from);
   return TL_OK;
 }

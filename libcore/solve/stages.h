@@ -7,6 +7,7 @@
 #include "model/bodies.h"
 #include "solve/contact.h"
 #include "solve/etm.h"
+#include "solve/islands.h"
 #include "solve/methods.h"
 #include "solve/rest.h"
 
@@ -29,6 +30,7 @@ typedef struct TlGroups {
   int64_t bodies;  /* local ones */
   TlPair *pair;    /* of all groups, one after the other */
   TlContact *contact;
+  int32_t contacts;
   struct TlShare *share; /* with sync */
   TlPair *found_pair;    /* what was given; on one rank it is `pair` and `contact` */
   TlContact *found_contact;
@@ -41,14 +43,21 @@ typedef struct TlGroups {
 TlStatus tl_groups_make(const TlBodies *bodies, const TlDynamics *dynamics, TlPair *pairs,
                         int32_t pair_count, TlContact *contacts, const TlSync *sync, TlArena *arena,
                         TlGroups *groups);
+/* The same of bodies or of units that take their place. Each group's pairs are a copy in its order; on
+ * one rank contacts stay where they are. */
+TlStatus tl_groups_list(const TlMovers *movers, TlPair *pairs, int32_t pair_count,
+                        TlContact *contacts, const TlSync *sync, TlArena *arena, TlGroups *groups);
 /* After the stages: what the pairs that tl_groups_make was given have borne (`impulse`, `rest`,
  * `touched`, `stuck`), wherever it was solved. Collective. */
 TlStatus tl_groups_home(const TlGroups *groups, const TlDynamics *dynamics);
 
-/* Stages of a step by impulses: one solve of every group of contacts after the other. The group that
- * ranks solve together runs first and in lockstep; large groups use threads inside; the small ones
- * share the threads among them.
- */
+/* One solve of every group after the other. The group that ranks solve together runs first and in
+ * lockstep; large groups use threads inside; the small ones share the threads among them. pair_ns: work
+ * on a pair of a small group, about. */
+TlStatus tl_groups_run(const TlGroups *groups, double pair_ns,
+                       TlStatus (*run)(void *context, int32_t group), void *context);
+
+/* Stages of a step by impulses. */
 
 /* Of one group. */
 typedef struct TlStageCounts {

@@ -5,11 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-TlStatus tl_step_check(const TlModel *model, TlState *state, TlWorkspace *work) {
+TlStatus tl_step_check(const TlModel *model, TlState *state, TlWorkspace *work, int ranks) {
   const TlStep step = {.model = model, .state = state, .work = work};
   TL_TRY(tl_step_derive(&step));
   TL_TRY(tl_step_check_constraints(&step));
-  return tl_step_check_bodies(&step);
+  return tl_step_check_bodies(&step, ranks);
 }
 
 double tl_step_longest(const TlModel *model, const TlState *state) {

@@ -108,7 +108,7 @@
   F(int64_t, splits, "", TL_SUM, "reduction: bodies that were split off")                          \
   F(double, reduction_s, "s", TL_OWN,                                                              \
     "wall clock: merging, splitting, the solve in the background")                                 \
-  F(double, drag_J, "J", TL_ALIKE, "penalty: taken by global damping in the step")                 \
+  EXACT(double, drag_J, "J", TL_EXACT_SUM, "taken by global damping in the step")                  \
   F(double, stable_step_s, "s", TL_LEAST, "penalty: 2/omega of the stiffest body as it stands")    \
   EXACT(double, resultant_N, "N", TL_EXACT_SUM,                                                    \
         "penalty: sum over moving bodies of the force that accelerates them")                      \
@@ -164,10 +164,10 @@ void tl_workspace_keep_bonds(TlWorkspace *workspace, bool keep);
 TlStatus tl_step_refresh(const TlModel *model, TlState *state, TlWorkspace *workspace,
                          const TlSync *sync);
 
-/* Would the method refuse to step these owned bodies? Then the failure that the step would give, so
+/* Would the method refuse to step these owned bodies on so many ranks? Then the failure that the step would give, so
  * that it can be had before anything is written. Fills their derived fields. Each rank for itself.
  */
-TlStatus tl_step_check(const TlModel *model, TlState *state, TlWorkspace *workspace);
+TlStatus tl_step_check(const TlModel *model, TlState *state, TlWorkspace *workspace, int ranks);
 
 /* The longest step that is safe for the owned bodies (after a refresh); INFINITY: any. */
 double tl_step_longest(const TlModel *model, const TlState *state);

@@ -7,13 +7,13 @@
  *   4. continuous stage: contacts with compliance and damping;
  *   5. x += h v.
  *
- * Islands are solved in parallel, each in the order of height and ids: the same bits for any number
- * of threads.
+ * Islands are solved in parallel, and large ones cell by cell (nonsmooth_solve.h): the same bits for any
+ * number of threads and ranks.
  */
 #include "solve/step_impulses.h"
 #include "solve/joints.h"
 #include "solve/nonsmooth_bonds.h"
-#include "solve/nonsmooth_rows.h"
+#include "solve/nonsmooth_solve.h"
 #include "solve/reduction.h"
 #include "solve/solver_setup.h"
 #include "solve/step_report.h"
@@ -25,69 +25,18 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double PATCH_NS = 3000; /* work on a patch of an island, about */
-
-typedef struct Stage {
-  TlNsRows *rows;
-  bool impact;
-  TlNsCount *count; /* [islands] */
-} Stage;
-
-static TlNsStop stop_of(const TlNonsmooth *o, const TlNsIsland *is, bool impact) {
-  int own = impact ? o->impact_iterations : o->iterations;
-  return (TlNsStop){own > 0 ? own : is->iterations, o->tolerance * is->force_m_s};
+/* Of one stage; count: [islands]. */
+static TlStatus run_stage(TlNsRows *r, const TlNsStage *stage, TlNsCount **count) {
+  *count = tl_arena_push(r->arena, (size_t)r->islands + 1, sizeof **count);
+  if (!*count) return TL_ENOMEM;
+  memset(*count, 0, ((size_t)r->islands + 1) * sizeof **count);
+  return tl_nonsmooth_solve_all(r, stage, *count);
 }
 
-static TlStatus solve_islands(void *context, int64_t begin, int64_t end, int64_t block,
-                              int thread) {
-  const Stage *s = context;
-  const TlNsRows *r = s->rows;
-  const TlNonsmooth *o = &r->model->nonsmooth;
-  (void)block;
-  (void)thread;
-  for (int64_t i = begin; i < end; i++) {
-    TlNsIsland *is = &r->island[i];
-    TlNsRange range = is->range;
-    if (s->impact && !tl_nonsmooth_impact_rows(r, is)) continue;
-    if (s->impact) range.last_bond = range.first_bond; /* nonsmooth_bonds.h */
-    if (!s->impact) tl_nonsmooth_warm(&r->problem, &range);
-    tl_nonsmooth_solve(&r->problem, &range, stop_of(o, is, s->impact), &s->count[i]);
-    if (s->impact) tl_nonsmooth_note_impact(r, is);
-  }
-  return TL_OK;
-}
-
-/* Right-hand sides ask for the velocities before forces act, so they come before the kick. */
-static TlStatus make_rows(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
-  const TlNsRows *r = context;
-  (void)block;
-  (void)thread;
-  for (int64_t i = begin; i < end; i++)
-    tl_nonsmooth_force_rows(r, &r->island[i], r->model->nonsmooth.warm);
-  return TL_OK;
-}
-
-/* Of all bodies in the background, from the forces of the last step on. */
-static TlStatus try_islands(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
-  const Stage *s = context;
-  const TlNsRows *r = s->rows;
-  TlNsStop stop = {r->model->nonsmooth.reduction.trial_iterations, 0};
-  (void)block;
-  (void)thread;
-  for (int64_t i = begin; i < end; i++) {
-    tl_nonsmooth_warm(&r->problem, &r->island[i].range);
-    tl_nonsmooth_solve(&r->problem, &r->island[i].range, stop, &s->count[i]);
-  }
-  return TL_OK;
-}
-
-static TlStatus run_stage(TlNsRows *r, bool impact, TlNsCount **count) {
-  Stage stage = {r, impact, tl_arena_push(r->arena, (size_t)r->islands + 1, sizeof(TlNsCount))};
-  if (!stage.count) return TL_ENOMEM;
-  memset(stage.count, 0, ((size_t)r->islands + 1) * sizeof *stage.count);
-  *count = stage.count;
-  double each = PATCH_NS * r->problem.patches / (r->islands + 1);
-  return tl_par_loop(r->islands, 1, each, solve_islands, &stage);
+/* What both stages leave goes to the owners of the bodies, and from there to all that use them. */
+static TlStatus settle(const TlNsRows *r) {
+  TL_TRY(tl_nonsmooth_collect(r));
+  return tl_nonsmooth_scatter(r);
 }
 
 /* ---- energy ---- */
@@ -256,12 +205,11 @@ static TlStatus copy_bodies(const TlNsRows *r, TlNsBody **copy) {
 /* At the start of the step: elastic energy of the contacts. */
 static void add_elastic(TlStep *s, const TlNsRows *r) {
   const TlNsProblem *q = &r->problem;
-  const TlColliders *x = &r->bodies->colliders;
   TlMapping law = r->model->nonsmooth.law;
   for (int32_t k = 0; k < q->points; k++) {
-    const TlContact *c = &r->found->contact[q->point[k].contact];
-    double radius = tl_reduced_radius(x->radius[c->part_a], c->b < 0 ? 0 : x->radius[c->part_b]);
-    double stiff = q->point[k].weight * tl_nonsmooth_stiffness(law, &c->law->stiffness, radius);
+    const TlContact *c = &r->contact[q->point[k].contact];
+    double stiff =
+        q->point[k].weight * tl_nonsmooth_stiffness(law, &c->law->stiffness, c->reduced_radius);
     take(&s->sums.elastic_J, tl_nonsmooth_energy(law, stiff, -c->gap));
   }
   for (int32_t i = 0; r->units && i < r->found->pairs; i++) { /* within aggregates it stays */
@@ -272,8 +220,7 @@ static void add_elastic(TlStep *s, const TlNsRows *r) {
     for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
       const TlContact *c = &r->found->contact[k];
       if (!(c->gap < 0) || !tl_units_inner(r->units, c)) continue;
-      double radius = tl_reduced_radius(x->radius[c->part_a], c->b < 0 ? 0 : x->radius[c->part_b]);
-      double stiff = tl_nonsmooth_stiffness(law, &c->law->stiffness, radius);
+      double stiff = tl_nonsmooth_stiffness(law, &c->law->stiffness, c->reduced_radius);
       if (c->b >= 0) stiff /= touching;
       take(&s->sums.elastic_J, tl_nonsmooth_energy(law, stiff, -c->gap));
     }
@@ -311,7 +258,7 @@ static void add_forces(TlStep *s, const TlNsRows *r, TlStepReport *report) {
   double per_s = 1 / s->model->step_s;
   for (int32_t i = 0; i < found->contacts; i++) {
     const TlContact *c = &found->contact[i];
-    if (!c->touched) continue;
+    if (!c->touched || c->a >= b->owned) continue; /* the owner of the lower id counts it */
     TlVec3 force = tl_scale(per_s, tl_step_impulse(c));
     take(&s->sums.contact_N, tl_norm(force));
     if (c->b < 0) take(&s->sums.boundary_N, tl_dot(force, c->n));
@@ -353,62 +300,86 @@ static TlStatus detect(const TlStep *s, const TlMotion *motion, TlPairRows *memo
   return d.places ? tl_place_commit(d.places, &b->pairs) : TL_OK;
 }
 
+/* Contacts times iterations. */
+static int64_t visits_of(const TlNsRows *r, const TlNsCount *count) {
+  int64_t visits = 0;
+  for (int32_t g = 0; g < r->groups.count; g++)
+    for (int32_t i = r->group_range[g]; i < r->group_range[g + 1]; i++)
+      visits += (r->range[i].last - r->range[i].first) *
+                count[r->first_island[g] + r->range[i].island].iterations;
+  return visits;
+}
+
+static void report_stages(const TlNsRows *r, const TlNsCount *impact, const TlNsCount *rest,
+                          TlStepReport *report) {
+  for (int32_t g = 0; g < r->groups.count; g++) {
+    const TlGroup *group = &r->groups.group[g];
+    for (int32_t i = 0; i < group->islands; i++) {
+      int32_t at = r->first_island[g] + i;
+      bool counts = !group->share || group->counts_here[i];
+      report->rest_unfinished += counts && rest[at].unfinished;
+      report->rest_residual_m_s = tl_max(report->rest_residual_m_s, rest[at].residual_m_s);
+      if (rest[at].iterations > report->rest_sweeps) report->rest_sweeps = rest[at].iterations;
+      if (impact && impact[at].iterations > report->impact_sweeps)
+        report->impact_sweeps = impact[at].iterations;
+    }
+  }
+  report->visits += visits_of(r, rest) + (impact ? visits_of(r, impact) : 0);
+}
+
 static TlStatus solve(TlStep *s, TlNsRows *r, TlReduce *reduce, TlStepReport *report) {
-  TlNsCount *impact, *rest;
+  const TlNonsmooth *o = &r->model->nonsmooth;
+  TlNsCount *impact = NULL, *rest;
   TlNsBody *before;
+  bool hit;
   double start = tl_clock_s();
-  TL_TRY(tl_nonsmooth_rows(r));
-  TL_TRY(copy_bodies(r, &before));
-  TL_TRY(run_stage(r, true, &impact));
-  add_work(r, before, true, &(Work){&s->sums.impact_J, &s->sums.slip_J, &s->sums.wall_work_J});
-  add_joint_work(r, before, true, &s->sums);
-  add_held_work(r, true, &s->sums);
-  if (reduce) tl_reduce_hold(reduce, r, true);
+  TL_TRY(tl_step_together(s->sync, tl_nonsmooth_rows(r)));
+  TL_TRY(tl_nonsmooth_scatter(r));
+  TL_TRY(tl_nonsmooth_impact_rows(r, &hit));
+  if (hit) {
+    TlNsStage stage = {true, o->impact_iterations, o->tolerance};
+    TL_TRY(copy_bodies(r, &before));
+    TL_TRY(run_stage(r, &stage, &impact));
+    TL_TRY(tl_nonsmooth_note_impact(r));
+    TL_TRY(settle(r));
+    add_work(r, before, true, &(Work){&s->sums.impact_J, &s->sums.slip_J, &s->sums.wall_work_J});
+    add_joint_work(r, before, true, &s->sums);
+    add_held_work(r, true, &s->sums);
+    if (reduce) tl_reduce_hold(reduce, r, true);
+  }
   double middle = tl_clock_s();
   report->etm_s = middle - start;
-  double each = PATCH_NS * r->problem.patches / (r->islands + 1) / 10;
-  TL_TRY(tl_par_loop(r->islands, 1, each, make_rows, r));
+  /* right-hand sides ask for the velocities before forces act, so they come before the kick */
+  TL_TRY(tl_nonsmooth_force_rows(r, o->warm));
   TL_TRY(copy_bodies(r, &before)); /* forces and impulses act at once: before the kick */
-  report->drag_J = tl_nonsmooth_kick(r);
-  TL_TRY(run_stage(r, false, &rest));
+  tl_nonsmooth_kick(r, &s->sums.drag_J);
+  TlNsStage stage = {false, o->iterations, o->tolerance};
+  TL_TRY(run_stage(r, &stage, &rest));
+  TL_TRY(settle(r));
   add_work(r, before, false, &(Work){&s->sums.viscous_J, &s->sums.slip_J, &s->sums.wall_work_J});
   add_joint_work(r, before, false, &s->sums);
   add_held_work(r, false, &s->sums);
   add_bond_work(r, before, &s->sums);
   add_pressure_work(r, before, &s->sums);
   if (reduce) tl_reduce_hold(reduce, r, false);
-  for (int32_t i = 0; i < r->islands; i++) {
-    const TlNonsmooth *o = &r->model->nonsmooth;
-    TlNsStop stop = stop_of(o, &r->island[i], false);
-    report->rest_unfinished += rest[i].residual_m_s > stop.change_m_s;
-    report->rest_residual_m_s = tl_max(report->rest_residual_m_s, rest[i].residual_m_s);
-    if (rest[i].iterations > report->rest_sweeps) report->rest_sweeps = rest[i].iterations;
-    if (impact[i].iterations > report->impact_sweeps) report->impact_sweeps = impact[i].iterations;
-    const TlNsRange *range = &r->island[i].range;
-    report->visits += (range->last - range->first) * (rest[i].iterations + impact[i].iterations);
-  }
+  report_stages(r, impact, rest, report);
   report->rest_s = tl_clock_s() - middle;
   return TL_OK;
 }
 
 /* ---- model reduction ---- */
 
-/* A solve of all bodies, each for itself, in the background. */
+/* A solve of all bodies, each for itself, in the background, from the forces of the last step on. */
 static TlStatus try_out(const TlNsRows *whole, TlNsRows *trial, TlStepReport *report) {
+  TlNsCount *count;
   *trial = *whole;
   TL_TRY(tl_nonsmooth_rows(trial));
-  Stage stage = {.rows = trial,
-                 .count =
-                     tl_arena_push(trial->arena, (size_t)trial->islands + 1, sizeof *stage.count)};
-  if (!stage.count) return TL_ENOMEM;
-  double each = PATCH_NS * trial->problem.patches / (trial->islands + 1);
-  TL_TRY(tl_par_loop(trial->islands, 1, each / 10, make_rows, trial));
-  tl_nonsmooth_kick(trial);
-  TL_TRY(tl_par_loop(trial->islands, 1, each, try_islands, &stage));
-  for (int32_t i = 0; i < trial->islands; i++) {
-    const TlNsRange *range = &trial->island[i].range;
-    report->trial_visits += (range->last - range->first) * stage.count[i].iterations;
-  }
+  const TlNonsmooth *o = &trial->model->nonsmooth;
+  TL_TRY(tl_nonsmooth_force_rows(trial, o->warm));
+  tl_nonsmooth_kick(trial, NULL);
+  TlNsStage stage = {false, o->reduction.trial_iterations, 0};
+  TL_TRY(run_stage(trial, &stage, &count));
+  report->trial_visits += visits_of(trial, count);
   return TL_OK;
 }
 
@@ -461,10 +432,11 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
   TlMotion motion;
   TlPairRows memory;
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
-  TL_TRY(tl_step_begin(s));
-  TL_TRY(tl_motion_start(b, &w->arena, &motion));
-  TL_TRY(detect(s, &motion, &memory));
-  TL_TRY(tl_step_embedded(s));
+  TlStatus status = tl_step_begin(s);
+  if (status == TL_OK) status = tl_motion_start(b, &w->arena, &motion);
+  if (status == TL_OK) status = detect(s, &motion, &memory);
+  if (status == TL_OK) status = tl_step_embedded(s);
+  TL_TRY(tl_step_together(s->sync, status));
   report->detect_s = tl_clock_s() - start;
   report->detect_cpu_s = tl_clock_process_cpu_s() - cpu;
   TlNsRows rows = {.model = s->model,
@@ -474,6 +446,7 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
                    .found = &w->found,
                    .dynamics = &motion.real,
                    .controls = s->controls,
+                   .sync = s->sync,
                    .arena = &w->arena};
   TlNetLoad load;
   TlNetBond *bond;
@@ -509,7 +482,8 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
     motion.real.twist[i].v = after[i].v;
     motion.real.twist[i].w = after[i].w;
   }
-  tl_nonsmooth_write_back(&rows);
+  TL_TRY(tl_sync_forward(s->sync, motion.real.twist, sizeof *motion.real.twist));
+  TL_TRY(tl_nonsmooth_write_back(&rows));
   add_forces(s, &rows, report);
   TL_TRY(tl_nonsmooth_remember(&rows, reduces ? reduce.inner_moment : NULL, b));
   TL_TRY(note_joints(s, &rows));
@@ -517,11 +491,12 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
   if (reduces) TL_TRY(reduce_end(s, &reduce, &rows, &motion, report));
   report->reduction_s += reduces ? tl_clock_s() - reducing : 0;
   tl_step_count(s);
-  TL_TRY(tl_motion_finish(b, &motion, w->boundary, s->model->boundary_count, s->model->gravity_m_s2,
-                          s->model->step_s, s->state->steps));
+  TL_TRY(tl_step_together(
+      s->sync, tl_motion_finish(b, &motion, w->boundary, s->model->boundary_count,
+                                s->model->gravity_m_s2, s->model->step_s, s->state->steps)));
   TL_TRY(finish_nets(s, &rows, began, report));
-  report->islands = rows.islands;
-  report->largest_island = rows.largest;
+  report->islands = rows.groups.islands;
+  report->largest_island = rows.groups.largest;
   TL_TRY(tl_step_report_found(s, false, report));
   report->other_s = tl_clock_s() - start - report->detect_s - report->etm_s - report->rest_s;
   return TL_OK;
@@ -585,7 +560,23 @@ static TlStatus check_adhesion(const TlModel *m, const TlColliders *x, int64_t i
   return TL_OK;
 }
 
-static TlStatus check_bodies(const TlModel *m, const TlBodies *b) {
+/* What is solved on one rank alone. */
+static TlStatus check_ranks(const TlModel *m, const TlBodies *b, int ranks) {
+  const TlNonsmooth *o = &m->nonsmooth;
+  const char *what = NULL;
+  if (m->net_count > 0) what = "nets and membranes";
+  if (tl_ns_joints_most(b) > 0) what = "joints";
+  if (o->reduction.split != TL_SPLIT_OFF) what = "aggregates (section reduction)";
+  if (o->solver == TL_NS_GRADIENTS) what = "by conjugate gradients (nonsmooth.solver: nncg)";
+  if (ranks == 1 || !what) return TL_OK;
+  return tl_fail(TL_EUSAGE,
+                 "the nonsmooth method solves %s on one rank, with any number of threads; this run "
+                 "has %d ranks",
+                 what, ranks);
+}
+
+static TlStatus check_bodies(const TlModel *m, const TlBodies *b, int ranks) {
+  TL_TRY(check_ranks(m, b, ranks));
   for (int64_t i = 0; i < b->colliders.owned; i++) TL_TRY(check_adhesion(m, &b->colliders, i));
   return tl_ns_joints_check(b);
 }
@@ -615,8 +606,7 @@ static TlMethodAdvice advise(const TlModel *m, const TlBodies *b) {
   return rule;
 }
 
-const TlMethodKind tl_method_nonsmooth = {.most_ranks = 1,
-                                          .bears_force = true,
+const TlMethodKind tl_method_nonsmooth = {.bears_force = true,
                                           .resists = true,
                                           .reduces = true,
                                           .memory = TL_FORCES,

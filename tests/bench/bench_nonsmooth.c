@@ -31,8 +31,11 @@ static void wall(Heap *h, int i, TlVec3 point, TlVec3 normal) {
   h->boundary[i] = (TlBoundary){.kind = &tl_boundary_plane, .data = &h->plane[i]};
 }
 
-/* Layers of bodies that touch nearly, after some steps under gravity. */
-static void make(Heap *h, bool boxes, double rolling, int steps) {
+enum Kind { SPHERES, BOXES, PILE };
+
+/* Layers of bodies that touch nearly, after some steps under gravity; a pile's bodies are of several sizes
+ * and lie askew, so that it settles into one island. */
+static void make(Heap *h, enum Kind kind, double rolling, int steps) {
   static const double box[3] = {0.018, 0.017, 0.016};
   double side = WIDE * 2.02 * R;
   memset(h, 0, sizeof *h);
@@ -56,14 +59,16 @@ static void make(Heap *h, bool boxes, double rolling, int steps) {
   for (int k = 0; k < WIDE * WIDE * HIGH; k++) {
     int i = k % WIDE, j = k / WIDE % WIDE, l = k / WIDE / WIDE;
     double u = tl_random_uniform(5, 1, 2 * (uint64_t)k),
-           v = tl_random_uniform(5, 1, 2 * (uint64_t)k + 1);
+           v = tl_random_uniform(5, 1, 2 * (uint64_t)k + 1),
+           askew = kind == PILE ? 0.3 * (1 - u) : 0;
     const TlGrainState body = {
         .id = k,
-        .avatar_id = boxes ? BOX : SPHERE,
-        .scale = 0.97 + 0.03 * u,
-        .position = {R * (1.01 + 2.02 * i), R * (1.01 + 2.02 * j), R * (1.01 + 2.02 * l)},
-        .rotation = boxes ? tl_quat_from_rotation(tl_vec3(0.05 * v, 0.05 * u, 0.05 * v))
-                          : (TlQuat){1, 0, 0, 0}};
+        .avatar_id = kind == BOXES ? BOX : SPHERE,
+        .scale = kind == PILE ? 0.7 + 0.3 * u : 0.97 + 0.03 * u,
+        .position = {R * (1.01 + 2.02 * i + askew * v), R * (1.01 + 2.02 * j - askew * v),
+                     R * (1.01 + 2.02 * l)},
+        .rotation = kind == BOXES ? tl_quat_from_rotation(tl_vec3(0.05 * v, 0.05 * u, 0.05 * v))
+                                  : (TlQuat){1, 0, 0, 0}};
     JUDGE_OK(tl_test_add(&h->bodies, &body));
   }
   for (int k = 0; k < steps; k++) JUDGE_OK(stepper_step(h->solver, &h->bodies, NULL));
@@ -79,26 +84,20 @@ static int by_value(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-static TlNsRange all_of(const TlNsProblem *q) {
-  return (TlNsRange){.last = q->patches};
-}
-
 /* Median nanoseconds of an iteration over a patch. */
-static double visit_ns(TlNsSolver solver, bool boxes, double rolling, int32_t *patches) {
+static double visit_ns(TlNsSolver solver, enum Kind kind, double rolling, int32_t *patches) {
   enum { SWEEPS = 20 };
   Heap h;
   Problem p;
   double ns[WINDOWS];
-  make(&h, boxes, rolling, 150);
+  make(&h, kind, rolling, 150);
   h.solver->model->nonsmooth.solver = solver;
   JUDGE_OK(problem_of(&p, h.solver, &h.bodies));
   const TlNsProblem *q = &p.rows.problem;
-  const TlNsRange all = all_of(q);
-  TlNsCount count;
-  tl_nonsmooth_warm(q, &all);
+  int64_t most = 0;
   for (int i = 0; i < WINDOWS; i++) {
     double cpu = judge_thread_cpu_s();
-    tl_nonsmooth_solve(q, &all, (TlNsStop){SWEEPS, -1}, &count);
+    JUDGE_OK(problem_solve(&p, SWEEPS, -1, &most));
     ns[i] = 1e9 * (judge_thread_cpu_s() - cpu) / SWEEPS / q->patches;
   }
   *patches = q->patches;
@@ -114,18 +113,15 @@ static int64_t iterations(Heap *h, TlNsSolver solver, bool warm) {
   h->solver->model->nonsmooth.solver = solver;
   h->solver->model->nonsmooth.warm = warm;
   JUDGE_OK(problem_of(&p, h->solver, &h->bodies));
-  const TlNsProblem *q = &p.rows.problem;
-  const TlNsRange all = all_of(q);
-  TlNsCount count;
-  tl_nonsmooth_warm(q, &all);
-  tl_nonsmooth_solve(q, &all, (TlNsStop){20000, 1e-4 * 9.81e-3}, &count);
+  int64_t most = 0;
+  JUDGE_OK(problem_solve(&p, 20000, 1e-4 * 9.81e-3, &most));
   problem_free(&p);
-  return count.iterations;
+  return most;
 }
 
 static void starts(void) {
   Heap h;
-  make(&h, false, 0, 300);
+  make(&h, SPHERES, 0, 300);
   int64_t cold = iterations(&h, TL_NS_SWEEPS, false), warm = iterations(&h, TL_NS_SWEEPS, true),
           gradients = iterations(&h, TL_NS_GRADIENTS, false),
           both = iterations(&h, TL_NS_GRADIENTS, true);
@@ -140,18 +136,40 @@ static void starts(void) {
       (long long)cold, (long long)warm, (long long)gradients, (long long)both);
 }
 
+/* A pile of one island: by cells, as it is solved, and in one order from below. */
+static void pile(void) {
+  enum { ALL = 1 << 30 };
+  Heap h;
+  make(&h, PILE, 0, 400);
+  int64_t cold = iterations(&h, TL_NS_SWEEPS, false), warm = iterations(&h, TL_NS_SWEEPS, true);
+  tl_islands_set_small(ALL);
+  int64_t cold_one = iterations(&h, TL_NS_SWEEPS, false),
+          warm_one = iterations(&h, TL_NS_SWEEPS, true);
+  tl_islands_set_small(0);
+  Problem p;
+  JUDGE_OK(problem_of(&p, h.solver, &h.bodies));
+  fprintf(
+      stderr,
+      "Pile: %d contacts, largest island %lld; cold %lld warm %lld by cells; one order %lld %lld\n",
+      p.rows.problem.patches, (long long)p.rows.groups.largest, (long long)cold, (long long)warm,
+      (long long)cold_one, (long long)warm_one);
+  problem_free(&p);
+  heap_free(&h);
+}
+
 int main(int argc, char **argv) {
   int32_t patches[3];
   judge_open("nonsmooth", argc, argv);
-  double plain = visit_ns(TL_NS_SWEEPS, false, 0, &patches[0]),
-         rolling = visit_ns(TL_NS_SWEEPS, false, 0.1, &patches[1]),
-         box = visit_ns(TL_NS_SWEEPS, true, 0, &patches[2]),
-         gradients = visit_ns(TL_NS_GRADIENTS, false, 0, &patches[0]);
+  double plain = visit_ns(TL_NS_SWEEPS, SPHERES, 0, &patches[0]),
+         rolling = visit_ns(TL_NS_SWEEPS, SPHERES, 0.1, &patches[1]),
+         box = visit_ns(TL_NS_SWEEPS, BOXES, 0, &patches[2]),
+         gradients = visit_ns(TL_NS_GRADIENTS, SPHERES, 0, &patches[0]);
   judge_at_most(JUDGE_GOAL, "nonsmooth_contact_ns", plain, "ns a contact and iteration", 40);
   judge_at_most(JUDGE_GOAL, "nonsmooth_rolling_ns", rolling, "ns a contact and iteration", 60);
   judge_note("Heaps of %d bodies: %d contacts of spheres, %d with rolling resistance; of boxes %d "
              "patches at %.0f ns each. By conjugate gradients a contact of spheres takes %.0f ns.",
              WIDE * WIDE * HIGH, patches[0], patches[1], patches[2], box, gradients);
-  starts();
+  if (!getenv("PILE")) starts();
+  pile();
   return judge_close();
 }

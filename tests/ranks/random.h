@@ -68,6 +68,17 @@ static void say_penalty(Text *t) {
   say(t, "}\n");
 }
 
+static void say_nonsmooth(Text *t) {
+  say(t, "solver: {method: nonsmooth}\nnonsmooth: {young_Pa: 1.0e+6, overlap_share: %g",
+      between(t, 0.01, 0.05));
+  if (chance(t, 0.5)) say(t, ", iterations: %d", 1 + one_of(t, 60));
+  if (chance(t, 0.3)) say(t, ", impact_iterations: %d", 1 + one_of(t, 60));
+  if (chance(t, 0.5)) say(t, ", tolerance: %g", between(t, 1e-4, 0.1));
+  if (chance(t, 0.3)) say(t, ", warm: no");
+  if (chance(t, 0.3)) say(t, ", rolling_of: all");
+  say(t, "}\n");
+}
+
 static void say_ground(Text *t, int kind, bool penalty) {
   (void)penalty;
   switch (kind) {
@@ -158,6 +169,7 @@ static void random_study(Text *t, uint64_t seed, int64_t steps) {
   bool penalty = chance(t, 0.25);
   int ground = one_of(t, 4), release = one_of(t, 3), grains = 100 + one_of(t, 60);
   bool slope = ground == 0, net = !slope && ground != 2 && chance(t, 0.4);
+  bool nonsmooth = !penalty && !net && tl_random_uniform(seed, 8, 0) < 0.3;
   double dt = penalty ? 1e-5 : between(t, 2e-4, 1e-3);
   if (net && dt > 2e-4) dt = 2e-4;
   if (slope && release == 2) release = one_of(t, 2);
@@ -180,13 +192,17 @@ static void random_study(Text *t, uint64_t seed, int64_t steps) {
   say(t, "contact: {friction: %g, restitution: %g, boundary_friction: %g, boundary_restitution: %g",
       chance(t, 0.2) ? 0 : between(t, 0, 1), chance(t, 0.2) ? 0 : between(t, 0, 0.9),
       between(t, 0, 1), between(t, 0, 0.9));
-  if (!penalty && chance(t, 0.2))
+  if (nonsmooth && chance(t, 0.5))
+    say(t, ", rolling: 0.1, twisting: 0.05, adhesion_N: 1.0e-6, adhesive_overlap_m: 2.0e-6");
+  if (!penalty && !nonsmooth && chance(t, 0.2))
     say(t, ", tangential_restitution: %g, boundary_tangential_restitution: %g", between(t, 0, 1),
         between(t, 0, 1));
   if (chance(t, 0.3)) say(t, ", damping_per_s: %g", between(t, 0, 5));
   say(t, "}\n");
   if (penalty)
     say_penalty(t);
+  else if (nonsmooth)
+    say_nonsmooth(t);
   else
     say_impulses(t);
   static const char *const actions[] = {"freeze", "drop"};

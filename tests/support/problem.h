@@ -4,7 +4,7 @@
 #define TL_TESTS_PROBLEM_H
 
 #include "solve/motion.h"
-#include "solve/nonsmooth_rows.h"
+#include "solve/nonsmooth_solve.h"
 #include "support/stepper.h"
 #include "support/tltest.h"
 
@@ -48,12 +48,25 @@ static inline TlStatus problem_fill(Problem *p, const Stepper *s, TlBodies *b) {
                        .dynamics = &p->motion.real,
                        .arena = &p->arena};
   TL_TRY(tl_nonsmooth_rows(&p->rows));
-  for (int32_t i = 0; i < p->rows.islands; i++)
-    tl_nonsmooth_force_rows(&p->rows, &p->rows.island[i], m->nonsmooth.warm);
+  TL_TRY(tl_nonsmooth_force_rows(&p->rows, m->nonsmooth.warm));
   for (int32_t i = 0; i < p->rows.problem.bodies - 1; i++) {
     TlNsBody *body = &p->rows.problem.body[i];
     if (body->inverse_mass > 0) body->v = tl_axpy(body->v, m->step_s, m->gravity_m_s2);
   }
+  return TL_OK;
+}
+
+/* Iterate all of it: at most so often, to a residual of so much; gives the most iterations of an island. */
+static inline TlStatus problem_solve(Problem *p, int iterations, double change_m_s, int64_t *most) {
+  const TlNsRows *r = &p->rows;
+  TlNsCount *count = tl_arena_push(&p->arena, (size_t)r->islands + 1, sizeof *count);
+  if (!count) return TL_ENOMEM;
+  TlNsStage stage = {.iterations = iterations, .tolerance = change_m_s < 0 ? -1 : 1};
+  for (int32_t i = 0; i < r->islands; i++) r->island[i].force_m_s = change_m_s;
+  *most = 0;
+  TL_TRY(tl_nonsmooth_solve_all(r, &stage, count));
+  for (int32_t i = 0; i < r->islands; i++)
+    if (count[i].iterations > *most) *most = count[i].iterations;
   return TL_OK;
 }
 

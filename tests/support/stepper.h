@@ -63,7 +63,7 @@ static inline TlStatus stepper_refresh(Stepper *stepper, TlBodies *bodies) {
 }
 static inline TlStatus stepper_check(Stepper *stepper, TlBodies *bodies) {
   TlState state = {*bodies, stepper->steps};
-  TlStatus status = tl_step_check(stepper->model, &state, stepper->work);
+  TlStatus status = tl_step_check(stepper->model, &state, stepper->work, 1);
   *bodies = state.bodies;
   return status;
 }

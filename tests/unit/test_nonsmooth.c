@@ -6,6 +6,7 @@
 #include "support/tltest.h"
 
 #include "base/par.h"
+#include "solve/islands.h"
 #include "base/random.h"
 #include "run/energy_balance.h"
 #include "solve/step.h"
@@ -391,18 +392,24 @@ START_TEST(energy_is_booked) {
 }
 END_TEST
 
-/* The same bits by one thread and by several. */
+/* The same bits by one thread and by several, also of an island that threads sweep together. */
 START_TEST(threads_change_no_bit) {
-  uint64_t hash[2];
-  for (int i = 0; i < 2; i++) {
-    Lab lab;
-    heap_of(&lab, 40, 1e-3);
-    tl_par_set_threads(1 + 2 * i);
-    for (int k = 0; k < 300; k++) step(&lab);
-    CK_OK(tl_bodies_hash(&lab.bodies, &hash[i]));
-    lab_close(&lab);
+  for (int k = 0; k < 4; k++) {
+    uint64_t hash[2];
+    tl_islands_set_small(k % 2 ? 8 : 0);
+    for (int i = 0; i < 2; i++) {
+      Lab lab;
+      heap_of(&lab, k % 2 ? 100 : 40, 1e-3);
+      lab.solver->model->nonsmooth.solver = k / 2 ? TL_NS_GRADIENTS : TL_NS_SWEEPS;
+      tl_par_set_threads(1 + 2 * i);
+      for (int n = 0; n < 250; n++) step(&lab);
+      ck_assert(k % 2 == 0 || lab.report.largest_island > 60);
+      CK_OK(tl_bodies_hash(&lab.bodies, &hash[i]));
+      lab_close(&lab);
+    }
+    ck_assert_msg(hash[0] == hash[1], "case %d", k);
   }
-  ck_assert(hash[0] == hash[1]);
+  tl_islands_set_small(0);
 }
 END_TEST
 

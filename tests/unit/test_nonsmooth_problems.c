@@ -7,6 +7,7 @@
 #include "support/problem.h"
 
 #include "base/par.h"
+#include "solve/islands.h"
 #include "base/random.h"
 
 #include <math.h>
@@ -315,13 +316,9 @@ static void compare(TlNsSolver solver, bool boxes, double friction, uint64_t see
   TlNsBody *start;
   CK_OK(TL_NEW(start, (size_t)q->bodies));
   memcpy(start, q->body, (size_t)q->bodies * sizeof *start);
-  TlNsCount count;
-  for (int32_t i = 0; i < problem.rows.islands; i++) {
-    const TlNsRange *range = &problem.rows.island[i].range;
-    tl_nonsmooth_warm(q, range);
-    tl_nonsmooth_solve(q, range, (TlNsStop){100000, 1e-10 * fall}, &count);
-    *sum += count.iterations;
-  }
+  int64_t iterations;
+  CK_OK(problem_solve(&problem, 100000, 1e-10 * fall, &iterations));
+  *sum += iterations;
   double *fast;
   CK_OK(TL_NEW(fast, (size_t)slow.rows + 1));
   take_fast(q, fast);
@@ -355,6 +352,11 @@ static void compare_eight(bool boxes, double friction) {
   for (uint64_t seed = 0; seed < 8; seed++) {
     compare(TL_NS_SWEEPS, boxes, friction, seed, &sweeps);
     compare(TL_NS_GRADIENTS, boxes, friction, seed, &gradients);
+    int64_t by_cells = 0;
+    tl_islands_set_small(3); /* larger ones are swept cell by cell of four grids */
+    compare(TL_NS_SWEEPS, boxes, friction, seed, &by_cells);
+    compare(TL_NS_GRADIENTS, boxes, friction, seed, &by_cells);
+    tl_islands_set_small(0);
   }
   ck_assert_msg(gradients < sweeps, "%lld iterations by gradients, %lld by sweeps",
                 (long long)gradients, (long long)sweeps);

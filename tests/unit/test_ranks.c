@@ -246,6 +246,37 @@ static const char boulders[] =
     "contact: {friction: 0.4, restitution: 0.3}\n"
     "parallel: {balance_every_steps: 11, imbalance: 1}\n";
 
+/* Small islands of the nonsmooth method in a box whose wall moves: spheres that resist rolling and adhere,
+ * and shapes of several points. */
+static const char mill[] =
+    "time: {dt_s: 2.0e-4, steps: 240}\n" RANKS_SHAPES
+    "grains: {shapes: [brick, ball, egg, small]}\n"
+    "release: {assembly: drawn, count: 70, low_m: [0.0005, 0.0005, 0.001], "
+    "high_m: [0.0135, 0.0115, 0.020], velocity_m_s: [0.2, 0.1, -0.4]}\n"
+    "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
+    "walls:\n"
+    "- {kind: box, grains: inside, size_m: [0.014, 0.012, 0.06], point_m: "
+    "[0.007, 0.006, 0.029], open: [+z], velocity_m_s: [0.02, 0, 0]}\n"
+    "contact: {friction: 0.4, restitution: 0.3, rolling: 0.1, twisting: 0.05, adhesion_N: 1.0e-6, "
+    "adhesive_overlap_m: 2.0e-6, damping_per_s: 1}\n"
+    "solver: {method: nonsmooth}\n"
+    "nonsmooth: {young_Pa: 1.0e+6, overlap_share: 0.02}\n"
+    "parallel: {balance_every_steps: 9, imbalance: 1}\n";
+
+/* One island of hundreds by the nonsmooth method, which is solved by cells. */
+static const char heavy[] =
+    "time: {dt_s: 5.0e-4, steps: 45}\n" RANKS_SHAPES "grains: {shapes: [ball, egg]}\n"
+    "release: {assembly: lattice, low_m: [0.0002, 0.0002, 0.0002], high_m: [0.0138, 0.0118, 0.04], "
+    "spacing: 1.02, velocity_m_s: [0.2, 0.1, -0.5]}\n"
+    "planes:\n- {point_m: [0, 0, 0], normal: [0, 0, 1]}\n- {point_m: [0, 0, 0], normal: [1, 0, "
+    "0]}\n"
+    "- {point_m: [0.014, 0, 0], normal: [-1, 0, 0]}\n- {point_m: [0, 0, 0], normal: [0, 1, 0]}\n"
+    "- {point_m: [0, 0.012, 0], normal: [0, -1, 0]}\n"
+    "contact: {friction: 0.4, restitution: 0.3, rolling: 0.1}\n"
+    "solver: {method: nonsmooth}\n"
+    "nonsmooth: {young_Pa: 1.0e+6, overlap_share: 0.02, tolerance: 1.0e-2}\n"
+    "parallel: {balance_every_steps: 13, imbalance: 1}\n";
+
 static void fixed_scenes(void) {
   compare_ranks("avalanche", avalanche, 50, 0);
   compare_ranks("stopped", stopped, 20, 0);
@@ -258,6 +289,8 @@ static void fixed_scenes(void) {
   compare_ranks("few", few, 20, 0);
   compare_ranks("pile", pile, 10, 0);
   compare_ranks("boulders", boulders, 10, 0);
+  compare_ranks("mill", mill, 10, 0);
+  compare_ranks("heavy", heavy, 5, 0);
   /* and what goes whole to one rank, by cells */
   tl_islands_set_small(8);
   compare_ranks("stopped by cells", stopped, 20, 0);
@@ -292,4 +325,38 @@ START_TEST(the_state_does_not_depend_on_ranks) {
 }
 END_TEST
 
-TL_TEST_MAIN("ranks", the_state_does_not_depend_on_ranks)
+/* What the nonsmooth method solves on one rank alone is refused on two, before anything moves. */
+START_TEST(what_runs_on_one_rank_is_refused_on_two) {
+  static const char *const more[] = {
+      "joints: [{kind: hinge, body: one, other: two, point_m: [0.002, 0, 0.004], axis: [0, 1, "
+      "0]}]\n",
+      "nets: [{corner_m: [0, 0, 0.02], along_m: [0.01, 0, 0], across_m: [0, 0.01, 0], spacing_m: "
+      "1.6e-3, radius_m: 3.0e-4, mass_kg: 1.0e-6, stiffness_N_m: 0.2}]\n",
+      "reduction: {split: contact}\n", "nonsmooth: {young_Pa: 1.0e+6, solver: nncg}\n"};
+  tl_log_set("test", TL_LOG_ERROR);
+  for (int k = 0; k < 4; k++) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "time: {dt_s: 1.0e-4, steps: 3}\n" RANKS_SHAPES
+             "bodies:\n- {name: one, shape: ball, position_m: [0, 0, 0.004]}\n"
+             "- {name: two, shape: ball, position_m: [0.004, 0, 0.004]}\n"
+             "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
+             "solver: {method: nonsmooth}\n%s%s",
+             k == 3 ? "" : "nonsmooth: {young_Pa: 1.0e+6}\n", more[k]);
+    char *path = tl_path_join(tl_test_folder(), "one-rank.yaml");
+    CK_OK(tl_file_write(path, text, strlen(text), true));
+    for (int ranks = 1; ranks <= 2; ranks++) {
+      Outcome *outcome = tl_calloc(1, sizeof *outcome);
+      Task task = {.study = path, .look = 1, .outcome = outcome};
+      tl_ranks_run(ranks, run_rank, &task);
+      ck_assert_msg((outcome->status == TL_OK) == (ranks == 1), "case %d on %d ranks: status %d", k,
+                    ranks, (int)outcome->status);
+      ck_assert_int_eq(outcome->steps, ranks == 1 ? 3 : 0);
+      tl_free(outcome);
+    }
+    tl_free(path);
+  }
+}
+END_TEST
+
+TL_TEST_MAIN("ranks", the_state_does_not_depend_on_ranks, what_runs_on_one_rank_is_refused_on_two)
