@@ -77,8 +77,15 @@ typedef struct CargoPair {
 /* Values of a pair law that are read where a pair is solved. */
 #define TL_CARGO_LAW(F)                                                                            \
   F(friction)                                                                                      \
-  F(restitution) F(tangential_restitution) F(rolling) F(twisting) F(adhesion_N)                    \
-      F(adhesive_overlap_m) F(stiffness.normal_N_m) F(stiffness.young_Pa) F(stiffness.poisson)
+  F(restitution)                                                                                   \
+  F(tangential_restitution)                                                                        \
+  F(rolling)                                                                                       \
+  F(twisting)                                                                                      \
+  F(adhesion_N)                                                                                    \
+  F(adhesive_overlap_m)                                                                            \
+  F(stiffness.normal_N_m)                                                                          \
+  F(stiffness.young_Pa)                                                                            \
+  F(stiffness.poisson)
 #define TL_CARGO_ONE(...) +1
 enum { LAW_VALUES = TL_CARGO_LAW(TL_CARGO_ONE) };
 
