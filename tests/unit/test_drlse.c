@@ -157,6 +157,7 @@ static double dice(const TlAvatar *a, const TlVolume *l, uint32_t label) {
 /* The goals of the whole chain (volume error under 3%, centroid under 0.25 voxel, Dice over 0.97),
  * from labels that have lost half a layer of voxels: 10 to 20% of each grain. */
 START_TEST(grains_come_back_from_worn_labels) {
+  TL_NOT_SANITIZED();
   Scene s;
   Job j;
   scene_make(&s, 56, 16);

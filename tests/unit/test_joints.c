@@ -117,6 +117,7 @@ END_TEST
 /* Over 1e5 steps of a swing of 1 rad the anchors stay together and the swing loses little
  * (Correction 27b). */
 START_TEST(joint_does_not_drift) {
+  TL_NOT_SANITIZED();
   Lab lab;
   double l = 0.5, most = 0, late = 0, swing = 0;
   lab_open(&lab, period(l, 0) / 200);
@@ -144,6 +145,7 @@ END_TEST
 /* A crank turned by a motor, a rod, and what slides along x: its place is
  * a cos + sqrt(l^2 - a^2 sin^2). */
 START_TEST(slider_crank_goes_as_it_must) {
+  TL_NOT_SANITIZED();
   Lab lab;
   double spin = 2 * M_PI, h = 1.0 / 400, worst = 0;
   lab_open(&lab, h);

@@ -607,6 +607,7 @@ static uint64_t drop(TlSearch search, TlEdges edges, bool forget, int64_t *looku
 }
 
 START_TEST(the_way_of_searching_never_shows_in_the_state) {
+  TL_NOT_SANITIZED();
   shapes_open();
   int64_t near, tree, all, some;
   TlEdges nodes = TL_EDGES_NODES, refine = TL_EDGES_REFINE;

@@ -117,6 +117,7 @@ static void swing(NetRig *rig, double step, TlVec3 *at) {
 
 /* Springs stepped with steps of a fiftieth give the truth. */
 START_TEST(smaller_steps_come_to_the_motion_of_the_springs) {
+  TL_NOT_SANITIZED();
   enum { SPHERES = 49 };
   static TlVec3 truth[SPHERES], at[SPHERES];
   NetRig rig = rig_of(tl_test_config(), 7, 7);

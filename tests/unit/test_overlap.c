@@ -548,6 +548,7 @@ END_TEST
 
 /* By the least distance over points of all patches. */
 START_TEST(distance_to_bilinear_patches_is_that_to_their_nearest_sample) {
+  TL_NOT_SANITIZED();
   TlTerrain t = {.nx = 4, .ny = 4, .cell_m = 0.5, .x0_m = 1, .y0_m = -1};
   TlRandom random = {.seed = 8};
   enum { N = 200 };
