@@ -274,6 +274,10 @@ static TlStatus measure_spins(void *context, int64_t begin, int64_t end, int64_t
   const TlColliders *c = &job->bodies->colliders;
   for (int64_t i = begin; i < end; i++) {
     double size = c->radius[i];
+    if (job->detect->still && job->detect->still[i]) {
+      job->spin_speed[i] = 0;
+      continue;
+    }
     if (c->posed) size += tl_norm(tl_collider_arm(job->bodies, i));
     job->spin_speed[i] = tl_norm(job->dynamics->twist[c->body[i]].w) * size;
   }
@@ -308,6 +312,7 @@ TlStatus tl_detect(const TlDetect *d, const TlBodies *bodies, const TlDynamics *
                       .points = d->points,
                       .places = d->places,
                       .bodies = bodies,
+                      .still = d->still,
                       .context = &job,
                       .pair_margin = pair_margin,
                       .wall_margin = wall_margin,

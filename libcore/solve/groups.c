@@ -301,6 +301,7 @@ TlStatus tl_groups_make(const TlBodies *b, const TlDynamics *dynamics, TlPair *p
               .arena = arena};
   int32_t *start;
   TL_TRY(tl_islands_find(b, pairs, count, sync, arena, &m.islands));
+  groups->islands_found = m.islands;
   TL_TRY(make_plans(&m));
   if (sync)
     TL_TRY(tl_share_pairs(b, dynamics, sync, arena, &m.islands, pairs, count, contacts, m.plan,

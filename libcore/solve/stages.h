@@ -7,6 +7,7 @@
 #include "model/bodies.h"
 #include "solve/contact.h"
 #include "solve/etm.h"
+#include "solve/islands.h"
 #include "solve/methods.h"
 #include "solve/rest.h"
 
@@ -33,6 +34,7 @@ typedef struct TlGroups {
   TlPair *found_pair;    /* what was given; on one rank it is `pair` and `contact` */
   TlContact *found_contact;
   int32_t found;
+  TlIslands islands_found; /* what the groups were made from */
 } TlGroups;
 
 /* Group and order the pairs. On one rank pairs and contacts are put into that order, with first and

@@ -76,6 +76,8 @@
   EXACT(double, guide_N, "N", TL_EXACT_SUM,                                                        \
         "contact force on guided bodies along their axes, at the start of the step")               \
   EXACT(double, boundary_N, "N", TL_EXACT_SUM, "sum of the normal forces on boundaries, likewise") \
+  F(int64_t, asleep, "", TL_SUM, "bodies that sleep")                                              \
+  EXACT(double, sleep_J, "J", TL_EXACT_SUM, "kinetic energy of bodies that fell asleep")           \
   F(int64_t, embedded, "", TL_SUM, "owned bodies flagged TL_BODY_EMBEDDED")                        \
   F(int64_t, unresolved, "", TL_SUM, "flagged TL_BODY_UNRESOLVED in this step")                    \
   F(int64_t, node_tests, "", TL_SUM, "nodes tested by the contact search")                         \
