@@ -13,9 +13,11 @@ typedef struct TlDetect {
   const TlBoundary *boundary;
   int boundary_count;
   const TlMaterials *materials;
-  double speed_max;           /* of all bodies on all ranks, spin included */
-  TlArena *arena;             /* everything found lives here */
-  TlNear *near;               /* lists that outlive the step */
+  double speed_max; /* of all bodies on all ranks, spin included */
+  const double
+      *nearby;    /* of each local body, what it may meet in the step (nearby.h); NULL: speed_max */
+  TlArena *arena; /* everything found lives here */
+  TlNear *near;   /* lists that outlive the step */
   TlPoints *points;           /* scratch, one a thread */
   TlManifolds *manifolds;     /* scratch */
   TlPlaceMemory *places;      /* takes what pairs know of their places (place_memory.h) */

@@ -179,13 +179,22 @@ TlStatus tl_step_derive(const TlStep *s) {
   return TL_OK;
 }
 
+double tl_step_reaching_speed(const TlStep *s, int64_t i) {
+  const TlBodies *b = &s->state->bodies;
+  double own = b->asleep[i] && !tl_sleep_kicked(b, i) ? 0 : tl_step_speed(b, i);
+  return fmax(own, driven_speed(s, b->position[i]));
+}
+
+static double least_radius(const TlColliders *c) {
+  double least = INFINITY;
+  for (int64_t k = 0; k < c->owned; k++) least = fmin(least, c->radius[k]);
+  return least;
+}
+
 static double largest_speed(const TlStep *s) {
   const TlBodies *b = &s->state->bodies;
   double most = 0;
-  for (int64_t i = 0; i < b->total; i++) {
-    double own = b->asleep[i] && !tl_sleep_kicked(b, i) ? 0 : tl_step_speed(b, i);
-    most = fmax(most, fmax(own, driven_speed(s, b->position[i])));
-  }
+  for (int64_t i = 0; i < b->total; i++) most = fmax(most, tl_step_reaching_speed(s, i));
   return most;
 }
 
@@ -221,14 +230,16 @@ static TlStatus refresh(const TlStep *s) {
   TlStatus status = tl_step_derive(s);
   bool wanted = status == TL_OK && tl_method(s->model->method)->reach;
   /* One exchange for all: minus the largest speed, -1 where a rank failed, for all ranks must leave
-   * together, and -1 where a body is awake. */
-  double least[3] = {wanted ? -largest_speed(s) : 0, status == TL_OK ? 0 : -1,
-                     wanted && any_awake(&s->state->bodies) ? -1 : 0};
-  TL_TRY(tl_sync_least(s->sync, least, 3));
+   * together, -1 where a body is awake, and the least radius. */
+  double least[4] = {wanted ? -largest_speed(s) : 0, status == TL_OK ? 0 : -1,
+                     wanted && any_awake(&s->state->bodies) ? -1 : 0,
+                     wanted ? least_radius(&s->state->bodies.colliders) : INFINITY};
+  TL_TRY(tl_sync_least(s->sync, least, 4));
   if (status != TL_OK) return status;
   if (least[1] < 0) return tl_fail(TL_EOTHER, "another rank could not load its shapes");
   s->work->speed_max = -least[0];
   s->work->awake = least[2] < 0;
+  s->work->radius_least = least[3];
   set_reach(s, 0);
   return TL_OK;
 }

@@ -2,6 +2,7 @@
 #include "solve/step_impulses.h"
 
 #include "base/log.h"
+#include "solve/nearby.h"
 #include "solve/sleep.h"
 #include "solve/step_report.h"
 
@@ -121,7 +122,7 @@ double tl_step_impulse_reach(const TlModel *m, double speed_max, double radius, 
   return tl_detect_reach(m->step_s, tl_norm(m->gravity_m_s2), speed_max, radius, speed);
 }
 
-static TlStatus detect(const TlStep *s, const TlMotion *motion) {
+static TlStatus detect(const TlStep *s, const TlMotion *motion, const double *nearby) {
   const TlModel *m = s->model;
   TlWorkspace *w = s->work;
   TlBodies *b = &s->state->bodies;
@@ -137,6 +138,7 @@ static TlStatus detect(const TlStep *s, const TlMotion *motion) {
                 .boundary = w->boundary,
                 .boundary_count = m->boundary_count,
                 .speed_max = w->speed_max,
+                .nearby = nearby,
                 .arena = &w->arena,
                 .still = still,
                 .near = &w->near,
@@ -152,8 +154,10 @@ static TlStatus find_contacts(const TlStep *s, TlMotion *motion) {
   TlWorkspace *w = s->work;
   TlBodies *b = &s->state->bodies;
   for (bool woke = true; woke;) {
+    const double *nearby;
+    TL_TRY(tl_nearby_speeds(s, &nearby));
     TlStatus status = tl_motion_start(b, &w->arena, motion);
-    if (status == TL_OK) status = detect(s, motion);
+    if (status == TL_OK) status = detect(s, motion, nearby);
     woke = false;
     if (s->state->sleep_key == 0) {
       TL_TRY(status);

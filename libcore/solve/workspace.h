@@ -38,6 +38,7 @@ struct TlWorkspace {
   size_t point_lists;
   TlManifolds manifolds; /* of the search in hand */
   double speed_max;      /* of all bodies on all ranks, at the last refresh */
+  double radius_least;   /* of all colliders on all ranks, likewise */
   bool awake;            /* some movable body is awake on some rank, at the last refresh */
   TlAsleep asleep;
   TlNetMemo *net_memo;
