@@ -118,6 +118,8 @@ static TlStatus place_points(const TlSearchOptions *options, const TlNearQuery *
                          .turn_a = query->turn_a,
                          .turn_b = query->turn_b,
                          .margin = wanted->margin,
+                         .band = wanted->band,
+                         .reach = wanted->reach,
                          .way = query->way,
                          .tolerance = options->surface ? FOR_PATCHES : 0,
                          .surface = options->surface};
