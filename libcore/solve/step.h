@@ -21,8 +21,9 @@
  * threads nor on the order of the bodies.
  *
  * The step's own files call each other in one direction: step.c (this interface) knows the table of
- * methods; step_impulses.c and step_penalty.c are steps of methods; step_recheck.c, step_problems.c,
- * step_contacts.c and step_report.c are parts of them; step_common.c is below all.
+ * methods; step_impulses.c and step_penalty.c are steps of methods; nearby.c, step_recheck.c,
+ * step_problems.c, step_contacts.c and step_report.c are parts of them; sleep.c and step_common.c, which
+ * know each other, are below all.
  */
 #ifndef TL_SOLVE_STEP_H
 #define TL_SOLVE_STEP_H
