@@ -258,6 +258,7 @@ static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
                 {"frames", t->frames},
                 {"grains_embedded", t->embedded},
                 {"grains_unresolved", t->unresolved},
+                {"grains_asleep", t->last.asleep},
                 {"contacts", t->last.contacts},
                 {"islands", t->last.islands},
                 {"impulses", t->impulses},

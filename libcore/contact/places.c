@@ -563,6 +563,21 @@ static bool any_flat(const Both *p, const TlPlacePair *pair, const double *gap) 
   return false;
 }
 
+/* The gap below which places are wanted: from the least F that is known, for F anywhere is no less than the
+ * nearest place's. On the line of centres one look tells, and kept places have moved by no more than the
+ * pair. */
+static double margin_of(Both *p, const TlPlacePair *pair) {
+  const TlPlaceQuery *q = p->query;
+  const TlColliders *c = q->colliders;
+  double a = c->radius[q->a], b = c->radius[q->b];
+  TlVec3 to_b = tl_scale(-1, tl_mat_tvec(p->r, p->t));
+  double least = look_at(p, tl_scale(a / (a + b), to_b), NULL).f;
+  double motion = pair->made ? motion_since(p, &pair->r1, pair->t1) : 0;
+  for (int32_t i = 0; pair->made && i < pair->count; i++)
+    if (pair->place[i].last) least = tl_min(least, pair->place[i].gap + p->out * motion);
+  return tl_min(q->margin, tl_max(tl_max(least, 0) + q->band, q->reach));
+}
+
 TlStatus tl_places_query(TlPlacePair *pair, TlPlaceCache **cache, const TlPlaceQuery *query,
                          TlPoints *points, bool *flat) {
   Both p = both_of(query);
@@ -577,6 +592,17 @@ TlStatus tl_places_query(TlPlacePair *pair, TlPlaceCache **cache, const TlPlaceQ
   if (complete && follow(&p, pair, motion, gap)) {
     if (flat) *flat = any_flat(&p, pair, gap);
     return append(&p, pair, gap, points);
+  }
+  TlPlaceQuery nearer = *query;
+  if (!convex && query->band > 0 && !query->surface) {
+    nearer.margin = margin_of(&p, pair);
+    p.query = &nearer;
+    complete = pair->made && far_enough(&p, pair->cutoff, motion, nearer.margin);
+    if (complete && follow(&p, pair, motion, gap)) {
+      points->lookups += p.lookups;
+      if (flat) *flat = any_flat(&p, pair, gap);
+      return append(&p, pair, gap, points);
+    }
   }
   if (kept) motion = motion_since(&p, &pair->r0, pair->t0);
   if (!convex && !complete) {

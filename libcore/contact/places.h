@@ -86,7 +86,10 @@ typedef struct TlPlaceQuery {
   const TlColliders *colliders;
   int64_t a, b;
   const TlMat3 *turn_a, *turn_b;
-  double margin;    /* places with a gap below it are wanted */
+  double margin; /* places with a gap below it are wanted */
+  /* Of these only places that lie no farther than `reach` or than `band` beyond the nearest (from 0
+   * on), whichever is more; band 0: all below the margin. */
+  double band, reach;
   double way;       /* relative motion of a step, about: sets how far a search looks ahead */
   double tolerance; /* of the gap, as a fraction of the smaller radius; 0: 1e-4 */
   bool

@@ -118,6 +118,8 @@ static TlStatus place_points(const TlSearchOptions *options, const TlNearQuery *
                          .turn_a = query->turn_a,
                          .turn_b = query->turn_b,
                          .margin = wanted->margin,
+                         .band = wanted->band,
+                         .reach = wanted->reach,
                          .way = query->way,
                          .tolerance = options->surface ? FOR_PATCHES : 0,
                          .surface = options->surface};
@@ -305,6 +307,7 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
   (void)block;
   for (int64_t i = begin; i < end; i++) {
     TlSlot p = tl_scan_slot(s, i);
+    if (s->still && s->still[p.a] && s->still[p.b]) continue;
     p.margin = s->pair_margin(s->context, p.a, p.b);
     double far = x->radius[p.a] + x->radius[p.b] + p.margin.margin;
     if (bonded(s->bodies, &p)) continue;
@@ -352,11 +355,15 @@ static TlStatus mark_near(void *context, int64_t begin, int64_t end, int64_t blo
   (void)block;
   (void)thread;
   for (int64_t i = begin; i < end; i++) {
-    bool fixed = s->bodies->flags[b->body[i]] & TL_BODY_FROZEN;
+    bool fixed = s->bodies->flags[b->body[i]] & TL_BODY_FROZEN, rests = s->still && s->still[i];
     const TlBoundary still = {0}; /* all that do not move have one margin */
     double margin = s->wall_margin(s->context, i, &still).margin;
     for (int32_t k = 0; k < s->boundary_count; k++) {
       const TlBoundary *wall = &s->boundary[k];
+      if (rests && !tl_boundary_moves(wall)) {
+        marking->mark[i * s->boundary_count + k] = 0;
+        continue;
+      }
       double wanted = wall->drive ? s->wall_margin(s->context, i, wall).margin : margin;
       marking->mark[i * s->boundary_count + k] = !fixed && tl_narrow_near(b, i, wall, wanted);
     }

@@ -62,6 +62,9 @@ typedef struct TlScan {
   TlPlaceMemory
       *places; /* takes what pairs know of their places; the caller commits it. NULL: none */
   const TlBodies *bodies;
+  /* [colliders] 1: it does not move. Two such need no search, nor does one at a boundary that does not
+   * move either. NULL: all may. */
+  const unsigned char *still;
   void *context;
   TlMargin (*pair_margin)(const void *context, int64_t a, int64_t b);
   TlMargin (*wall_margin)(const void *context, int64_t collider, const TlBoundary *wall);

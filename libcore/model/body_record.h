@@ -45,7 +45,10 @@ enum { TL_BODY_STATE = TL_SAVE | TL_HASH };
   F(int32_t, strained, "", TL_BODY_STATE | TL_HALO_STEP,                                           \
     "consecutive steps with an overlap above unresolved.overlap_share of the study")               \
   F(int32_t, unresolved, "", TL_BODY_STATE | TL_HALO_STEP,                                         \
-    "consecutive steps in which the solver could not end the collisions of one of its contacts")
+    "consecutive steps in which the solver could not end the collisions of one of its contacts")   \
+  F(int64_t, asleep, "", TL_BODY_STATE | TL_HALO_STEP,                                             \
+    "1 + the lowest id of the bodies that fell asleep together (solve/sleep.h); 0: it is awake")   \
+  F(int32_t, quiet, "", TL_BODY_STATE, "consecutive steps in which it was at rest")
 #define TL_BODY_FIELDS(F) TL_BODY_LIST(F, F)
 
 /* Follows from state and shapes; filled by tl_step_refresh (solve/step.h), but `first`. */

@@ -114,6 +114,10 @@ static inline bool tl_boundary_within(const TlBoundary *b, TlVec3 point, double 
 static inline TlVec3 tl_boundary_velocity(const TlBoundary *b, TlVec3 point) {
   return b->drive && !b->place.absent ? tl_placed_velocity(&b->place, point) : (TlVec3){0, 0, 0};
 }
+/* Does it move in this step? */
+static inline bool tl_boundary_moves(const TlBoundary *b) {
+  return b->drive && !b->place.absent && tl_norm2(b->place.v) + tl_norm2(b->place.w) > 0;
+}
 /* Its material at a world point. */
 int32_t tl_boundary_material(const TlBoundary *boundary, TlVec3 point);
 

@@ -8,7 +8,8 @@
  * Contact memory starts the next step's solve. Its keys name colliders, which keep their ids whatever
  * body they are part of. A method keeps one kind of it, and one only
  * (solve/methods.h): impulses in N s, springs in m and N/m, or forces in N. Places and their searches
- * belong to the contact search and serve every method. High is the other collider or -1 -
+ * belong to the contact search and serve every method. What pairs of sleeping bodies remember stands in
+ * kinds of its own, which no step reads before they wake (solve/sleep.h). High is the other collider or -1 -
  * the boundary's number, number names the point by node and side (solve/contact.h).
  *
  * Constraints join two bodies, or a body and the world (high -1), until they break. Number is the
@@ -90,6 +91,16 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
   F(S, int32_t, next_key, "", TL_PAIR_STATE, "number of the next new place")                       \
   F(S, int32_t, audit_next, "", TL_PAIR_STATE, "node that is audited next")                        \
   F(S, int32_t, made, "", TL_PAIR_STATE, "1: the search is complete to the cutoff")
+/* Of pairs that sleep (solve/sleep.h): the impulse of the last step that was solved, and what frames
+ * tell of the point. */
+#define TL_SLEEPING_FIELDS(F, S)                                                                   \
+  TL_CONTACT_KEY_FIELDS(F, S)                                                                      \
+  F(S, TlVec3, impulse, "N s", TL_PAIR_STATE, "of the resting solve on the low body, world frame") \
+  F(S, TlVec3, point, "m", TL_PAIR_STATE, "world frame")                                           \
+  F(S, TlVec3, normal, "1", TL_PAIR_STATE, "unit, to the low body")                                \
+  F(S, double, gap, "m", TL_PAIR_STATE, "below 0: overlap")                                        \
+  F(S, double, size, "m", TL_PAIR_STATE, "smaller radius of the two")                              \
+  F(S, double, friction, "1", TL_PAIR_STATE, "Coulomb's coefficient then")
 #define TL_FORCE_FIELDS(F, S)                                                                      \
   TL_CONTACT_KEY_FIELDS(F, S)                                                                      \
   F(S, TlVec3, force, "N", TL_PAIR_STATE, "of the continuous stage on the low body, world frame")  \
@@ -164,6 +175,12 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
     "Contact memory of the search by places: where two grains are nearest.")                       \
   R(PLACE_SEARCHES, TlPlaceSearchRow, TL_PLACE_SEARCH_FIELDS, "search of places",                  \
     "place_searches", "Contact memory of the search by places: each pair's last search.")          \
+  R(SLEEPING, TlSleepingContact, TL_SLEEPING_FIELDS, "sleeping contact", "sleeping_contacts",      \
+    "Contact memory of the methods by impulses: loaded points of bodies that sleep.")              \
+  R(SLEEPING_PLACES, TlSleepingPlace, TL_PLACE_FIELDS, "sleeping place", "sleeping_places",        \
+    "As places, of pairs that sleep.")                                                             \
+  R(SLEEPING_SEARCHES, TlSleepingSearch, TL_PLACE_SEARCH_FIELDS, "sleeping search of places",      \
+    "sleeping_searches", "As place_searches, of pairs that sleep.")                                \
   R(BONDS, TlBond, TL_BOND_FIELDS, "bond", "bonds", "Constraints: bonds of nets that hold.")       \
   R(WELDS, TlWeld, TL_WELD_FIELDS, "weld", "welds", "Constraints: no relative motion.")            \
   R(HINGES, TlHinge, TL_HINGE_FIELDS, "hinge", "hinges",                                           \
@@ -229,6 +246,9 @@ static inline TlSpring *tl_springs(const TlPairState *pairs) {
 }
 static inline TlContactForce *tl_forces(const TlPairState *pairs) {
   return pairs->of[TL_FORCES].row;
+}
+static inline TlSleepingContact *tl_sleeping(const TlPairState *pairs) {
+  return pairs->of[TL_SLEEPING].row;
 }
 static inline TlBond *tl_bonds(const TlPairState *pairs) {
   return pairs->of[TL_BONDS].row;

@@ -10,11 +10,13 @@
 typedef struct TlState {
   TlBodies bodies; /* with their contact memory and constraints */
   int64_t steps;   /* done so far; driven boundaries stand where their drives say at this number */
+  int64_t sleep_key; /* what sleeping bodies rely on (solve/sleep.h); 0: nobody may sleep */
 } TlState;
 
 static inline void tl_state_free(TlState *state) {
   tl_bodies_free(&state->bodies);
   state->steps = 0;
+  state->sleep_key = 0;
 }
 
 #endif

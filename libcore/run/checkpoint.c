@@ -330,6 +330,7 @@ static TlStatus check_body(const TlRun *run, int64_t record, const TlBodies *b, 
   if (!(tl_norm(b->position[i]) < MOST_METRES) || !(tl_norm(b->velocity[i]) < MOST_METRES) ||
       !isfinite(tl_norm(b->momentum[i])))
     return no_state(run, "bodies", record, "its place or motion");
+  if (b->asleep[i] < 0 || b->quiet[i] < 0) return no_state(run, "bodies", record, "its sleep");
   return TL_OK;
 }
 

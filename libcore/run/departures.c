@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "run/gather.h"
+#include "solve/sleep.h"
 #include "run/run.h"
 
 #include <math.h>
@@ -138,9 +139,20 @@ static TlStatus take_out(TlRun *run, const unsigned char *leaves) {
   return status;
 }
 
+/* Where a body that sleeps or is fixed goes, something may have rested on it. */
+static TlStatus wake_for(TlRun *run, const unsigned char *leaves) {
+  TlBodies *b = &run->state->dem.bodies;
+  int64_t bearers = 0;
+  for (int64_t i = 0; i < b->owned; i++)
+    bearers += leaves[i] != TL_STAYS && (b->asleep[i] != 0 || b->flags[i] & TL_BODY_FROZEN);
+  TL_TRY(tl_comm_sum_int(run->comm, &bearers, 1));
+  return bearers > 0 ? tl_comm_agree(run->comm, tl_sleep_wake_all(b)) : TL_OK;
+}
+
 TlStatus tl_departures_take(TlRun *run, const unsigned char *leaves, bool removed, int64_t step) {
   TlBodies *b = &run->state->dem.bodies;
   TL_TRY(write(run, leaves, removed, step));
+  if (removed) TL_TRY(wake_for(run, leaves));
   if (removed) return tl_comm_agree(run->comm, take_out(run, leaves));
   for (int64_t i = 0; i < b->owned; i++) {
     if (leaves[i] == TL_STAYS) continue;

@@ -102,6 +102,9 @@ static double reduction_overhead(const TlStepReport *r) {
     row->run->state->totals.embedded)                                                              \
   C(unresolved, "", "grains so far whose collision stayed unresolved",                             \
     row->run->state->totals.unresolved)                                                            \
+  C(asleep, "", "grains that sleep", row->r->asleep)                                               \
+  C(sleep_energy_J, "J", "kinetic energy taken from grains that fell asleep, so far",              \
+    row->run->state->totals.sleep_J)                                                               \
   C(wall_work_J, "J", "work of moving boundaries on the grains so far",                            \
     row->run->state->totals.wall_work_J)                                                           \
   C(net_elastic_energy_J, "J", "energy held by the bonds of nets", row->r->net_elastic_end_J)      \

@@ -235,6 +235,7 @@ static void add_up(TlRunTotals *t, const TlStepReport *r) {
   t->boundary_overlap_m = fmax(t->boundary_overlap_m, r->boundary_overlap_m);
   t->boundary_overlap_share = fmax(t->boundary_overlap_share, r->boundary_overlap_share);
   t->wall_work_J += r->wall_work_J;
+  t->sleep_J += r->sleep_J;
   tl_energy_balance_add(&t->balance, r);
   t->zero_finishes += r->zero_finishes;
   t->unfinished += r->unfinished;

@@ -60,6 +60,7 @@ typedef struct TlRunTotals {
   double overlap_share, overlap_m, boundary_overlap_share, boundary_overlap_m; /* deepest ever */
   double kinetic_start_J, potential_start_J, kinetic_J, potential_J;
   double wall_work_J;      /* of moving walls so far */
+  double sleep_J;          /* kinetic energy of grains that fell asleep so far */
   TlEnergyBalance balance; /* of the penalty method */
   int64_t zero_finishes, unfinished, rest_unfinished, impulses;
   int64_t merges, splits; /* of the model reduction, so far */

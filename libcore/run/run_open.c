@@ -381,7 +381,7 @@ TlStatus tl_run_state_copy(TlRunState **copy, const TlRunState *from, const TlRu
   TlRunState *s;
   TL_TRY(TL_NEW(s, 1));
   *s = *from;
-  s->dem = (TlState){.steps = from->dem.steps};
+  s->dem = (TlState){.steps = from->dem.steps, .sleep_key = from->dem.sleep_key};
   s->apparatus = NULL;
   TlStatus status = tl_bodies_copy(&s->dem.bodies, &from->dem.bodies);
   if (status == TL_OK && model->apparatus) {

@@ -82,6 +82,10 @@
     run->state->totals.potential_J)                                                                \
   F(double, wall_work_J, "J", TL_SAVE, "done by moving walls so far",                              \
     run->state->totals.wall_work_J)                                                                \
+  F(double, sleep_J, "J", TL_SAVE, "kinetic energy of grains that fell asleep so far",             \
+    run->state->totals.sleep_J)                                                                    \
+  F(int64_t, sleep_key, "", TL_SAVE, "what sleeping grains rely on; 0: nobody may sleep",          \
+    run->state->dem.sleep_key)                                                                     \
   F(double, friction_J, "J", TL_SAVE, "penalty: taken by friction so far",                         \
     run->state->totals.balance.friction_J)                                                         \
   F(double, viscous_J, "J", TL_SAVE, "penalty: taken by contact damping so far",                   \

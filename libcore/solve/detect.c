@@ -50,9 +50,9 @@ static double reach_of(double way, double size) {
   return 2 * way + 2 * MARGIN_FLOOR * size;
 }
 
-static TlMargin make_margin(const TlDetect *d, double size, double speed) {
+static TlMargin make_margin(const TlDetect *d, double size, double speed, double nearby) {
   double way = speed * d->step_s;
-  double base = base_margin(d->step_s, d->gravity_m_s2, d->speed_max, size);
+  double base = base_margin(d->step_s, d->gravity_m_s2, nearby, size);
   return (TlMargin){.margin = 2 * base + 2 * way,
                     .band = 2 * MARGIN_FLOOR * size,
                     .reach = reach_of(way, size),
@@ -67,7 +67,8 @@ static TlMargin pair_margin(const void *context, int64_t a, int64_t b) {
   const TlTwist *t = job->dynamics->twist;
   double speed =
       tl_norm(tl_sub(t[x->body[a]].v, t[x->body[b]].v)) + job->spin_speed[a] + job->spin_speed[b];
-  return make_margin(d, tl_min(x->radius[a], x->radius[b]), speed);
+  double nearby = d->nearby ? tl_max(d->nearby[x->body[a]], d->nearby[x->body[b]]) : d->speed_max;
+  return make_margin(d, tl_min(x->radius[a], x->radius[b]), speed, nearby);
 }
 
 static TlMargin wall_margin(const void *context, int64_t a, const TlBoundary *wall) {
@@ -76,7 +77,8 @@ static TlMargin wall_margin(const void *context, int64_t a, const TlBoundary *wa
   const TlColliders *x = &job->bodies->colliders;
   TlVec3 v = tl_sub(job->dynamics->twist[x->body[a]].v, tl_boundary_velocity(wall, x->position[a]));
   double size = x->radius[a], turning = wall->drive ? tl_norm(wall->place.w) * size : 0;
-  return make_margin(d, size, tl_norm(v) + job->spin_speed[a] + turning);
+  return make_margin(d, size, tl_norm(v) + job->spin_speed[a] + turning,
+                     d->nearby ? d->nearby[x->body[a]] : d->speed_max);
 }
 
 static TlStatus keep_points(void *context, const TlSlot *slot, TlPoints *points, int thread) {
@@ -274,6 +276,10 @@ static TlStatus measure_spins(void *context, int64_t begin, int64_t end, int64_t
   const TlColliders *c = &job->bodies->colliders;
   for (int64_t i = begin; i < end; i++) {
     double size = c->radius[i];
+    if (job->detect->still && job->detect->still[i]) {
+      job->spin_speed[i] = 0;
+      continue;
+    }
     if (c->posed) size += tl_norm(tl_collider_arm(job->bodies, i));
     job->spin_speed[i] = tl_norm(job->dynamics->twist[c->body[i]].w) * size;
   }
@@ -308,6 +314,7 @@ TlStatus tl_detect(const TlDetect *d, const TlBodies *bodies, const TlDynamics *
                       .points = d->points,
                       .places = d->places,
                       .bodies = bodies,
+                      .still = d->still,
                       .context = &job,
                       .pair_margin = pair_margin,
                       .wall_margin = wall_margin,

@@ -13,13 +13,16 @@ typedef struct TlDetect {
   const TlBoundary *boundary;
   int boundary_count;
   const TlMaterials *materials;
-  double speed_max;         /* of all bodies on all ranks, spin included */
-  TlArena *arena;           /* everything found lives here */
-  TlNear *near;             /* lists that outlive the step */
-  TlPoints *points;         /* scratch, one a thread */
-  TlManifolds *manifolds;   /* scratch */
-  TlPlaceMemory *places;    /* takes what pairs know of their places (place_memory.h) */
-  const TlPairRows *memory; /* impulses of the last step, sorted; NULL: the bodies' own */
+  double speed_max; /* of all bodies on all ranks, spin included */
+  const double
+      *nearby;    /* of each local body, what it may meet in the step (nearby.h); NULL: speed_max */
+  TlArena *arena; /* everything found lives here */
+  TlNear *near;   /* lists that outlive the step */
+  TlPoints *points;           /* scratch, one a thread */
+  TlManifolds *manifolds;     /* scratch */
+  TlPlaceMemory *places;      /* takes what pairs know of their places (place_memory.h) */
+  const unsigned char *still; /* of TlScan */
+  const TlPairRows *memory;   /* impulses of the last step, sorted; NULL: the bodies' own */
 } TlDetect;
 
 typedef struct TlFound {

@@ -322,6 +322,7 @@ static TlStatus make(const TlMovers *movers, TlPair *pairs, int32_t count, TlCon
               .arena = arena};
   int32_t *start;
   TL_TRY(tl_islands_find(movers, pairs, count, sync, arena, &m.islands));
+  groups->islands_found = m.islands;
   TL_TRY(make_plans(&m));
   if (sync)
     TL_TRY(tl_share_pairs(movers, sync, arena, &m.islands, pairs, count, contacts, m.plan,

@@ -104,6 +104,7 @@ typedef struct TlMethodKind {
       bears_force; /* its contacts bear a force between steps: what stress and guided bodies need */
   bool resists;    /* its contacts resist rolling and twisting, and adhere (TlPairLaw) */
   bool implicit_bonds;      /* it steps the bonds of nets at any step: their springs set none */
+  bool sleeps;              /* islands of bodies at rest may sleep (solve/sleep.h) */
   bool reduces;             /* moves bodies as aggregates where section reduction asks for it */
   TlPairKind memory;        /* the kind of contact memory that it keeps (model/pair_state.h) */
   unsigned solves;          /* the kinds of constraints that it solves: bits TL_KIND_BIT(kind) */

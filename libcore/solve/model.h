@@ -50,6 +50,8 @@ typedef struct TlImpulseOptions {
   int problem_steps;     /* consecutive steps that deep before a grain is embedded, or unresolved
                             before it is named (step_problems.c), 50 */
   double slop;           /* overlap left alone, as a fraction of the radius, 1e-3 */
+  double sleep_speed; /* bodies at rest are slower than this times g dt (sleep.h); 0: none sleeps */
+  double sleep_after; /* and were for this times sqrt(r/g) before they fall asleep */
 } TlImpulseOptions;
 
 /* What a model is made from. Start from tl_solver_defaults(). 0 < step_s; everything SI. */

@@ -21,6 +21,12 @@ TlStatus tl_motion_start(const TlBodies *b, TlArena *arena, TlMotion *m) {
 #pragma omp parallel for schedule(static) if (tl_par_pays(b->total, BODY_NS))
   for (int64_t i = 0; i < b->total; i++) {
     bool fixed = b->flags[i] & TL_BODY_FROZEN;
+    if (b->asleep[i]) { /* nothing acts on it; were it to wake, the twists are started anew */
+      inverse[i] = (TlSym3){0};
+      m->start_spin[i] = (TlVec3){0, 0, 0};
+      m->real.twist[i] = (TlTwist){0};
+      continue;
+    }
     inverse[i] = tl_bodies_rotated(b, i, b->inverse_inertia[i]);
     m->start_spin[i] = tl_bodies_spin(b, i);
     m->real.twist[i] =
@@ -35,6 +41,7 @@ static bool finite_twist(const TlTwist *t) {
 
 TlStatus tl_motion_check_poses(const TlBodies *b, int64_t step) {
   for (int64_t i = 0; i < b->total; i++) {
+    if (b->asleep[i]) continue;
     TlVec3 x = b->position[i];
     TlQuat q = b->rotation[i];
     if (!isfinite(x.x + x.y + x.z + q.w + q.x + q.y + q.z))
@@ -141,6 +148,7 @@ TlStatus tl_motion_finish(TlBodies *b, const TlMotion *m, const TlBoundary *boun
   TL_TRY(tl_motion_check_twists(b, m, step));
 #pragma omp parallel for schedule(static) if (tl_par_pays(b->total, BODY_NS))
   for (int64_t i = 0; i < b->owned; i++) {
+    if (b->asleep[i]) continue;
     if (!(b->flags[i] & TL_BODY_FROZEN) && !(m->carried && m->carried[i]))
       move_body(b, m, i, gravity_m_s2, step_s);
     tl_motion_flag_outside(b, i, boundary, boundary_count);

@@ -50,6 +50,12 @@ const TlParam tl_solver_params[] = {
     INT(TlSolverSetup, position_sweeps, "50", 0, 100000, "most sweeps of the position rule"),
     REAL(TlSolverSetup, position_rate, "", "0.2", 0, 1, "fraction of an overlap undone in a step"),
     REAL(TlSolverSetup, slop, "", "0.001", 0, 0.1, "overlap left alone, over the radius"),
+    REAL(TlSolverSetup, sleep_speed, "", "0", 0, 1,
+         "methods by impulses: grains in contact whose surfaces all move by less than this times g "
+         "dt fall asleep, and cost nothing until something reaches them (docs/theory/sleep.md); 0: "
+         "never; 1e-4 suits heaps that rest"),
+    REAL(TlSolverSetup, sleep_after, "", "10", 0, 1e6,
+         "how long grains must have been so slow before they fall asleep, over sqrt(r/g)"),
 };
 _Static_assert(COUNT(tl_solver_params) == TL_SOLVER_PARAMS, "rows of section solver");
 
@@ -92,6 +98,8 @@ _Static_assert(COUNT(tl_problem_params) == TL_PROBLEM_PARAMS, "rows of section u
   F(solver, int, impulses.position_sweeps, position_sweeps)                                        \
   F(solver, double, impulses.position_rate, position_rate)                                         \
   F(solver, double, impulses.slop, slop)                                                           \
+  F(solver, double, impulses.sleep_speed, sleep_speed)                                             \
+  F(solver, double, impulses.sleep_after, sleep_after)                                             \
   F(problem, double, impulses.embedded_share, overlap_share)                                       \
   F(problem, int, impulses.problem_steps, steps)
 

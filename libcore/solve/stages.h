@@ -35,6 +35,7 @@ typedef struct TlGroups {
   TlPair *found_pair;    /* what was given; on one rank it is `pair` and `contact` */
   TlContact *found_contact;
   int32_t found;
+  TlIslands islands_found; /* what the groups were made from */
 } TlGroups;
 
 /* Group and order the pairs. On one rank pairs and contacts are put into that order, with first and

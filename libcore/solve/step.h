@@ -21,8 +21,9 @@
  * threads nor on the order of the bodies.
  *
  * The step's own files call each other in one direction: step.c (this interface) knows the table of
- * methods; step_impulses.c and step_penalty.c are steps of methods; step_recheck.c, step_problems.c,
- * step_contacts.c and step_report.c are parts of them; step_common.c is below all.
+ * methods; step_impulses.c and step_penalty.c are steps of methods; nearby.c, step_recheck.c,
+ * step_problems.c, step_contacts.c and step_report.c are parts of them; sleep.c and step_common.c, which
+ * know each other, are below all.
  */
 #ifndef TL_SOLVE_STEP_H
 #define TL_SOLVE_STEP_H
@@ -76,6 +77,8 @@
   EXACT(double, guide_N, "N", TL_EXACT_SUM,                                                        \
         "contact force on guided bodies along their axes, at the start of the step")               \
   EXACT(double, boundary_N, "N", TL_EXACT_SUM, "sum of the normal forces on boundaries, likewise") \
+  F(int64_t, asleep, "", TL_SUM, "bodies that sleep")                                              \
+  EXACT(double, sleep_J, "J", TL_EXACT_SUM, "kinetic energy of bodies that fell asleep")           \
   F(int64_t, embedded, "", TL_SUM, "owned bodies flagged TL_BODY_EMBEDDED")                        \
   F(int64_t, unresolved, "", TL_SUM, "flagged TL_BODY_UNRESOLVED in this step")                    \
   F(int64_t, node_tests, "", TL_SUM, "nodes tested by the contact search")                         \

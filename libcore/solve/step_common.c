@@ -1,6 +1,7 @@
 #include "solve/step_common.h"
 
 #include "base/par.h"
+#include "solve/sleep.h"
 
 #include <math.h>
 #include <string.h>
@@ -178,11 +179,22 @@ TlStatus tl_step_derive(const TlStep *s) {
   return TL_OK;
 }
 
+double tl_step_reaching_speed(const TlStep *s, int64_t i) {
+  const TlBodies *b = &s->state->bodies;
+  double own = b->asleep[i] && !tl_sleep_kicked(b, i) ? 0 : tl_step_speed(b, i);
+  return fmax(own, driven_speed(s, b->position[i]));
+}
+
+static double least_radius(const TlColliders *c) {
+  double least = INFINITY;
+  for (int64_t k = 0; k < c->owned; k++) least = fmin(least, c->radius[k]);
+  return least;
+}
+
 static double largest_speed(const TlStep *s) {
   const TlBodies *b = &s->state->bodies;
   double most = 0;
-  for (int64_t i = 0; i < b->total; i++)
-    most = fmax(most, fmax(tl_step_speed(b, i), driven_speed(s, b->position[i])));
+  for (int64_t i = 0; i < b->total; i++) most = fmax(most, tl_step_reaching_speed(s, i));
   return most;
 }
 
@@ -193,7 +205,8 @@ static void set_reach(const TlStep *s, int64_t first) {
   const TlMethodKind *method = tl_method(m->method);
   TlColliders *c = &b->colliders;
   for (int64_t i = first; i < b->total; i++) {
-    double speed = method->reach ? tl_step_speed(b, i) : 0;
+    bool still = b->asleep[i] && !tl_sleep_kicked(b, i);
+    double speed = method->reach && !still ? tl_step_speed(b, i) : 0;
     b->halo[i] = 0;
     for (int64_t k = b->first[i]; k < b->first[i] + tl_bodies_parts(b, i); k++) {
       c->reach[k] = c->radius[k];
@@ -206,17 +219,27 @@ static void set_reach(const TlStep *s, int64_t first) {
   }
 }
 
+static bool any_awake(const TlBodies *b) {
+  for (int64_t i = 0; i < b->owned; i++)
+    if (!tl_sleep_still(b, i) || tl_sleep_kicked(b, i)) return true;
+  return false;
+}
+
 static TlStatus refresh(const TlStep *s) {
   place_boundaries(s);
   TlStatus status = tl_step_derive(s);
   bool wanted = status == TL_OK && tl_method(s->model->method)->reach;
-  /* One exchange for both: minus the largest speed, and -1 where a rank failed, for all ranks must
-   * leave together. */
-  double least[2] = {wanted ? -largest_speed(s) : 0, status == TL_OK ? 0 : -1};
-  TL_TRY(tl_sync_least(s->sync, least, 2));
+  /* One exchange for all: minus the largest speed, -1 where a rank failed, for all ranks must leave
+   * together, -1 where a body is awake, and the least radius. */
+  double least[4] = {wanted ? -largest_speed(s) : 0, status == TL_OK ? 0 : -1,
+                     wanted && any_awake(&s->state->bodies) ? -1 : 0,
+                     wanted ? least_radius(&s->state->bodies.colliders) : INFINITY};
+  TL_TRY(tl_sync_least(s->sync, least, 4));
   if (status != TL_OK) return status;
   if (least[1] < 0) return tl_fail(TL_EOTHER, "another rank could not load its shapes");
   s->work->speed_max = -least[0];
+  s->work->awake = least[2] < 0;
+  s->work->radius_least = least[3];
   set_reach(s, 0);
   return TL_OK;
 }
@@ -265,12 +288,17 @@ static bool is_of_places(TlPairKind kind) {
   return kind == TL_PLACES || kind == TL_PLACE_SEARCHES;
 }
 
+static bool is_of_sleep(TlPairKind kind) {
+  return kind == TL_SLEEPING || kind == TL_SLEEPING_PLACES || kind == TL_SLEEPING_SEARCHES;
+}
+
 TlStatus tl_step_begin(const TlStep *s) {
   TlBodies *b = &s->state->bodies;
   bool places = s->model->search.edges == TL_EDGES_PLACES;
   TL_TRY(tl_step_check_constraints(s));
   for (int k = 0; k < TL_FIRST_CONSTRAINT; k++) /* another method's memory means nothing here */
-    if (k != (int)tl_method(s->model->method)->memory && !(places && is_of_places((TlPairKind)k)))
+    if (k != (int)tl_method(s->model->method)->memory && !is_of_sleep((TlPairKind)k) &&
+        !(places && is_of_places((TlPairKind)k)))
       b->pairs.of[k].count = 0;
   if (s->sync) {
     place_boundaries(s);
@@ -279,6 +307,7 @@ TlStatus tl_step_begin(const TlStep *s) {
   } else {
     TL_TRY(refresh(s)); /* which exchanges nothing on one rank */
   }
+  TL_TRY(tl_sleep_begin(s));
   return tl_step_check_bodies(s, s->sync ? s->sync->ranks : 1); /* grains may have come in */
 }
 

@@ -24,6 +24,8 @@ TlStatus tl_step_reserve_points(TlWorkspace *work);
 
 /* Bound of a body's surface speed; 0 when frozen. */
 double tl_step_speed(const TlBodies *bodies, int64_t index);
+/* The same, or the speed of a boundary where the body is: what a collision there may hand on. */
+double tl_step_reaching_speed(const TlStep *step, int64_t index);
 
 /* Derived fields of all local bodies; each rank for itself. */
 TlStatus tl_step_derive(const TlStep *step);

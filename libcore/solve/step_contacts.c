@@ -1,5 +1,6 @@
 /* Contacts that outlive the step: the memory that starts the next one, and rows for measures. */
 #include "model/ground_law.h"
+#include "solve/sleep.h"
 #include "solve/step_impulses.h"
 
 #include <math.h>
@@ -14,15 +15,36 @@ TlVec3 tl_step_impulse(const TlContact *c) {
   return tl_add(c->impulse, rest_impulse(c));
 }
 
+static TlStatus keep_sleeping(const TlColliders *x, const TlContact *c, TlPairRows *rows) {
+  TL_TRY(tl_pair_rows_reserve(rows, TL_SLEEPING, rows->count + 1));
+  ((TlSleepingContact *)rows->row)[rows->count++] =
+      (TlSleepingContact){.low = x->id[c->part_a],
+                          .high = c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary,
+                          .number = c->key,
+                          .impulse = rest_impulse(c),
+                          .point = c->point,
+                          .normal = c->n,
+                          .gap = c->gap,
+                          .size = c->size,
+                          .friction = c->law->friction};
+  return TL_OK;
+}
+
 TlStatus tl_step_remember(const TlFound *found, TlBodies *b) {
   TlPairRows *rows = &b->pairs.of[TL_IMPULSES];
   TL_TRY(tl_pair_rows_reserve(rows, TL_IMPULSES, (size_t)found->contacts));
   TlImpulse *impulse = rows->row;
+  TlPairRows *sleeping = &b->pairs.of[TL_SLEEPING];
+  size_t slept = sleeping->count;
   rows->count = 0;
   const TlColliders *x = &b->colliders;
   for (int64_t i = 0; i < x->total; i++) x->contacts[i] = 0;
   for (int32_t i = 0; i < found->contacts; i++) {
     const TlContact *c = &found->contact[i];
+    if (tl_sleep_contact(b, c)) {
+      TL_TRY(keep_sleeping(x, c, sleeping));
+      continue;
+    }
     if (c->rest.x > 0 || c->touched) {
       x->contacts[c->part_a]++;
       if (c->b >= 0) x->contacts[c->part_b]++;
@@ -34,6 +56,7 @@ TlStatus tl_step_remember(const TlFound *found, TlBodies *b) {
                                          .impulse = rest_impulse(c)};
   }
   tl_pair_rows_sort(rows, TL_IMPULSES);
+  if (sleeping->count > slept) tl_pair_rows_sort(sleeping, TL_SLEEPING);
   return TL_OK;
 }
 
@@ -99,11 +122,12 @@ TlStatus tl_step_impulse_rows(const TlModel *model, const TlBodies *b, const TlW
                               TlContactRow **rows, int64_t *count) {
   double per_s = 1 / model->step_s;
   const TlColliders *x = &b->colliders;
-  TL_TRY(TL_NEW(*rows, (size_t)s->found.contacts));
+  TL_TRY(TL_NEW(*rows, (size_t)s->found.contacts + b->pairs.of[TL_SLEEPING].count));
   *count = 0;
   for (int32_t i = 0; i < s->found.contacts; i++) {
     const TlContact *c = &s->found.contact[i];
     if (c->a >= b->owned || !(c->rest.x > 0 || c->touched)) continue;
+    if (tl_sleep_contact(b, c)) continue; /* among the rows that follow */
     (*rows)[(*count)++] = (TlContactRow){.first = x->id[c->part_a],
                                          .second = c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary,
                                          .point_m = c->point,
@@ -112,5 +136,5 @@ TlStatus tl_step_impulse_rows(const TlModel *model, const TlBodies *b, const TlW
                                          .gap_m = c->gap,
                                          .friction = c->law->friction};
   }
-  return TL_OK;
+  return tl_sleep_rows(b, model->step_s, *rows, count);
 }

@@ -2,6 +2,8 @@
 #include "solve/step_impulses.h"
 
 #include "base/log.h"
+#include "solve/nearby.h"
+#include "solve/sleep.h"
 #include "solve/step_report.h"
 
 #include <math.h>
@@ -53,7 +55,7 @@ static void kick(const TlStep *s, const TlDynamics *d) {
   const TlBodies *b = &s->state->bodies;
   double keep = 1 - s->controls->damping_per_s * m->step_s;
   for (int64_t i = 0; i < b->total; i++) {
-    if (b->flags[i] & TL_BODY_FROZEN) continue;
+    if (b->flags[i] & TL_BODY_FROZEN || b->asleep[i]) continue;
     TlTwist *t = &d->twist[i];
     t->v = tl_scale(keep, tl_axpy(t->v, m->step_s, m->gravity_m_s2));
     if (keep != 1) t->w = tl_scale(keep, t->w);
@@ -120,12 +122,14 @@ double tl_step_impulse_reach(const TlModel *m, double speed_max, double radius, 
   return tl_detect_reach(m->step_s, tl_norm(m->gravity_m_s2), speed_max, radius, speed);
 }
 
-static TlStatus detect(const TlStep *s, const TlMotion *motion) {
+static TlStatus detect(const TlStep *s, const TlMotion *motion, const double *nearby) {
   const TlModel *m = s->model;
   TlWorkspace *w = s->work;
   TlBodies *b = &s->state->bodies;
   int64_t step = s->state->steps + 1;
+  const unsigned char *still;
   TL_TRY(tl_step_reserve_points(w));
+  TL_TRY(tl_sleep_mark(s, &still));
   TlDetect d = {.options = &m->search,
                 .step_s = m->step_s,
                 .gravity_m_s2 = tl_norm(m->gravity_m_s2),
@@ -134,23 +138,47 @@ static TlStatus detect(const TlStep *s, const TlMotion *motion) {
                 .boundary = w->boundary,
                 .boundary_count = m->boundary_count,
                 .speed_max = w->speed_max,
+                .nearby = nearby,
                 .arena = &w->arena,
+                .still = still,
                 .near = &w->near,
                 .points = w->points,
                 .manifolds = &w->manifolds,
                 .places = m->search.edges == TL_EDGES_PLACES ? &w->places : NULL};
   TL_TRY(tl_motion_check_poses(b, step));
-  TL_TRY(tl_context(tl_detect(&d, b, &motion->real, &w->found), "step %lld", (long long)step));
-  return d.places ? tl_place_commit(d.places, &b->pairs) : TL_OK;
+  return tl_context(tl_detect(&d, b, &motion->real, &w->found), "step %lld", (long long)step);
+}
+
+/* Contacts of all that is awake; what they reach wakes, and the search is made again with it. */
+static TlStatus find_contacts(const TlStep *s, TlMotion *motion) {
+  TlWorkspace *w = s->work;
+  TlBodies *b = &s->state->bodies;
+  for (bool woke = true; woke;) {
+    const double *nearby;
+    TL_TRY(tl_nearby_speeds(s, &nearby));
+    TlStatus status = tl_motion_start(b, &w->arena, motion);
+    if (status == TL_OK) status = detect(s, motion, nearby);
+    woke = false;
+    if (s->state->sleep_key == 0) {
+      TL_TRY(status);
+      continue;
+    }
+    TL_TRY(tl_step_together(s->sync, status));
+    TL_TRY(tl_sleep_wake_touched(s, &woke));
+  }
+  return s->model->search.edges == TL_EDGES_PLACES ? tl_place_commit(&w->places, &b->pairs) : TL_OK;
 }
 
 /* Move, then correct the nets' velocities: this order keeps grains from passing (Tan 2024 4.2). */
-static TlStatus advance(TlStep *s, const TlMotion *motion, TlStepReport *r) {
+static TlStatus advance(TlStep *s, const TlMotion *motion, const TlIslands *islands,
+                        TlStepReport *r) {
   TlWorkspace *w = s->work;
   TlBodies *b = &s->state->bodies;
+  TlSleepPoses poses;
   TlVec3 *start = tl_arena_push(&w->arena, (size_t)b->total, sizeof *start);
   TlStatus status = start ? TL_OK : TL_ENOMEM;
   if (start && b->total) memcpy(start, b->position, (size_t)b->total * sizeof *start);
+  if (status == TL_OK) status = tl_sleep_note(s, &poses);
   tl_step_count(s);
   if (status == TL_OK)
     status = tl_motion_finish(b, motion, w->boundary, s->model->boundary_count,
@@ -159,7 +187,25 @@ static TlStatus advance(TlStep *s, const TlMotion *motion, TlStepReport *r) {
   TL_TRY(tl_step_recheck(s, motion, &r->rechecks));
   TL_TRY(tl_step_nets(s, start, tl_membrane_correct, r));
   s->sums.net_elastic_J = s->sums.net_elastic_end_J;
-  return TL_OK;
+  return tl_sleep_fall(s, islands, &poses);
+}
+
+/* Everybody sleeps, and nothing reaches anybody: time goes by. */
+static TlStatus sleep_on(TlStep *s, TlStepReport *r) {
+  TlColliders *x = &s->state->bodies.colliders;
+  s->work->found = (TlFound){0};
+  s->work->problem_count = 0;
+  for (int64_t k = 0; k < x->total; k++) x->contacts[k] = 0;
+  TL_TRY(tl_step_together(s->sync, tl_sleep_contacts(s)));
+  tl_step_count(s);
+  return tl_step_report_found(s, true, r);
+}
+
+static TlStatus remember(const TlStep *s) {
+  TlBodies *b = &s->state->bodies;
+  TL_TRY(tl_step_remember(&s->work->found, b));
+  TL_TRY(tl_sleep_contacts(s));
+  return s->state->sleep_key ? tl_sleep_keep_places(&b->pairs) : TL_OK;
 }
 
 TlStatus tl_step_by_impulses(TlStep *s, TlStepReport *r) {
@@ -169,8 +215,8 @@ TlStatus tl_step_by_impulses(TlStep *s, TlStepReport *r) {
   TlMotion motion;
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
   TlStatus status = tl_step_begin(s);
-  if (status == TL_OK) status = tl_motion_start(b, &w->arena, &motion);
-  if (status == TL_OK) status = detect(s, &motion);
+  if (status == TL_OK && tl_sleep_whole(s)) return sleep_on(s, r);
+  if (status == TL_OK) status = find_contacts(s, &motion);
   if (status == TL_OK) status = tl_step_embedded(s);
   TL_TRY(tl_step_together(s->sync, status));
   r->detect_s = tl_clock_s() - start;
@@ -184,8 +230,8 @@ TlStatus tl_step_by_impulses(TlStep *s, TlStepReport *r) {
   tl_audit_enter(w->audit, TL_AUDIT_MOVE);
   TL_TRY(tl_groups_home(&groups, &motion.real));
   TL_TRY(tl_step_together(s->sync, tl_step_unresolved(s, &r->unresolved)));
-  TL_TRY(advance(s, &motion, r));
-  TL_TRY(tl_step_remember(&w->found, b));
+  TL_TRY(advance(s, &motion, &groups.islands_found, r));
+  TL_TRY(remember(s));
   if (s->materials->slips) TL_TRY(tl_step_together(s->sync, tl_step_slip(s)));
   TL_TRY(tl_step_report_impulses(s, &groups, stage.counts, r));
   r->other_s = tl_clock_s() - start - r->detect_s - r->etm_s - r->rest_s;

@@ -13,7 +13,7 @@ double tl_step_impulse_reach(const TlModel *model, double speed_max, double radi
 TlStatus tl_step_impulse_rows(const TlModel *model, const TlBodies *bodies,
                               const TlWorkspace *workspace, TlContactRow **rows, int64_t *count);
 #define TL_BY_IMPULSES(solve)                                                                      \
-  .reach = tl_step_impulse_reach, .step = tl_step_by_impulses,                                     \
+  .sleeps = true, .reach = tl_step_impulse_reach, .step = tl_step_by_impulses,                     \
   .contact_rows = tl_step_impulse_rows, .memory = TL_IMPULSES, .solves = TL_KIND_BIT(TL_BONDS),    \
   .collide = solve
 

@@ -1,5 +1,7 @@
 #include "solve/step_report.h"
 
+#include "solve/sleep.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -26,12 +28,13 @@ static void report_contacts(const TlFound *found, const TlBodies *b, TlStepRepor
     if (p->a >= b->owned) continue; /* the owner of the lower id counts it */
     for (int32_t k = 0; k < p->count; k++) {
       const TlContact *c = &found->contact[p->first + k];
+      if (tl_sleep_contact(b, c)) continue; /* tl_sleep_report has it */
+      r->contacts++;
       double *depth = p->b < 0 ? &r->boundary_overlap_m : &r->overlap_m,
              *share = p->b < 0 ? &r->boundary_overlap_share : &r->overlap_share;
       *depth = fmax(*depth, -c->gap);
       *share = fmax(*share, -c->gap / c->size);
     }
-    r->contacts += p->count;
   }
 }
 
@@ -54,7 +57,7 @@ static void report_motion(TlStep *s, bool kinetic, TlStepReport *r) {
   for (int64_t i = 0; i < b->owned; i++) {
     r->embedded += b->flags[i] & TL_BODY_EMBEDDED ? 1 : 0;
     r->outside += b->flags[i] & TL_BODY_OUTSIDE ? 1 : 0;
-    if (b->flags[i] & TL_BODY_FROZEN) continue;
+    if (b->flags[i] & TL_BODY_FROZEN || b->asleep[i]) continue;
     if (kinetic) {
       TlVec3 w = tl_bodies_spin(b, i);
       tl_exact_add(&s->sums.kinetic_J,
@@ -156,6 +159,7 @@ TlStatus tl_step_report_found(TlStep *s, bool kinetic, TlStepReport *r) {
   r->node_tests = found->node_tests;
   r->node_lists = found->lists;
   report_contacts(found, &s->state->bodies, r);
+  tl_sleep_report(s, r);
   report_motion(s, kinetic, r);
   return tl_step_report_audited(s, r);
 }

@@ -110,5 +110,5 @@ void tl_walls_correct(const TlBodies *b, const TlNear *near, const TlWallsStep *
                       const TlDynamics *d, double *work) {
 #pragma omp parallel for schedule(dynamic, 16) if (tl_par_pays(b->owned, BODY_NS))
   for (int64_t i = 0; i < b->owned; i++)
-    work[i] = b->flags[i] & TL_BODY_FROZEN ? 0 : correct_body(b, i, near, step, d);
+    work[i] = b->flags[i] & TL_BODY_FROZEN || b->asleep[i] ? 0 : correct_body(b, i, near, step, d);
 }

@@ -34,6 +34,8 @@ static void forget(TlWorkspace *w) {
   w->unchecked = 0;
   w->problem_count = 0;
   w->speed_max = 0;
+  tl_free(w->asleep.contacts_of);
+  w->asleep = (TlAsleep){.known = false};
 }
 
 void tl_workspace_reset(TlWorkspace *w) {

@@ -15,6 +15,16 @@ typedef struct TlKnownShape {
   const TlShape *shape;
 } TlKnownShape;
 
+/* Of the sleeping bodies as they lie here (sleep.h). */
+typedef struct TlAsleep {
+  bool known;
+  uint64_t stamp;       /* of the bodies and rows that it is of */
+  int32_t *contacts_of; /* [colliders] owned */
+  size_t capacity;
+  int64_t bodies, contacts; /* that this rank tells of */
+  double overlap_m, overlap_share, boundary_overlap_m, boundary_overlap_share;
+} TlAsleep;
+
 struct TlWorkspace {
   const TlModel *model;
   TlBoundary *boundary; /* owned; where they are when the step begins: after its move at its end */
@@ -28,6 +38,9 @@ struct TlWorkspace {
   size_t point_lists;
   TlManifolds manifolds; /* of the search in hand */
   double speed_max;      /* of all bodies on all ranks, at the last refresh */
+  double radius_least;   /* of all colliders on all ranks, likewise */
+  bool awake;            /* some movable body is awake on some rank, at the last refresh */
+  TlAsleep asleep;
   TlNetMemo *net_memo;
   TlConstraintRow *joint_row; /* [joint_rows] of the last step, in the arena; NULL: none */
   size_t joint_rows;          /* those of the kind 0 were not moved */

@@ -37,8 +37,8 @@ typedef struct Outcome {
   struct {
     int64_t grains, outside, embedded, unresolved, impulses, zero_finishes, unfinished,
         rest_unfinished;
-    int64_t islands, contacts, rounds, rest_sweeps; /* of the last step */
-    double wall_work_J, kinetic_J, potential_J, overlap_share, boundary_overlap_share;
+    int64_t islands, contacts, rounds, rest_sweeps, asleep; /* of the last step */
+    double sleep_J, wall_work_J, kinetic_J, potential_J, overlap_share, boundary_overlap_share;
   } totals; /* no padding: compared as bytes */
   uint64_t hash[RANKS_MOST_LOOKS];
 } Outcome;
@@ -101,6 +101,8 @@ static inline void ranks_run(TlComm *comm, const char *study, int64_t look, doub
   o->totals.contacts = t->last.contacts;
   o->totals.rounds = t->last.rounds;
   o->totals.rest_sweeps = t->last.rest_sweeps;
+  o->totals.asleep = t->last.asleep;
+  o->totals.sleep_J = t->sleep_J;
   o->totals.wall_work_J = t->wall_work_J;
   o->totals.kinetic_J = t->kinetic_J;
   o->totals.potential_J = t->potential_J;

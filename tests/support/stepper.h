@@ -13,6 +13,7 @@ typedef struct Stepper {
   TlWorkspace *work;
   const TlSync *sync;
   int64_t steps;
+  int64_t sleep_key;
 } Stepper;
 
 static inline void stepper_free(Stepper *stepper) {
@@ -56,28 +57,29 @@ static inline TlStatus stepper_set_nets(Stepper *stepper, const TlNet *nets, int
   return TL_OK;
 }
 static inline TlStatus stepper_refresh(Stepper *stepper, TlBodies *bodies) {
-  TlState state = {*bodies, stepper->steps};
+  TlState state = {*bodies, stepper->steps, stepper->sleep_key};
   TlStatus status = tl_step_refresh(stepper->model, &state, stepper->work, stepper->sync);
   *bodies = state.bodies;
   return status;
 }
 static inline TlStatus stepper_check(Stepper *stepper, TlBodies *bodies) {
-  TlState state = {*bodies, stepper->steps};
+  TlState state = {*bodies, stepper->steps, stepper->sleep_key};
   TlStatus status = tl_step_check(stepper->model, &state, stepper->work, 1);
   *bodies = state.bodies;
   return status;
 }
 static inline TlStatus stepper_step(Stepper *stepper, TlBodies *bodies, TlStepReport *report) {
-  TlState state = {*bodies, stepper->steps};
+  TlState state = {*bodies, stepper->steps, stepper->sleep_key};
   TlStatus status =
       tl_step(stepper->model, &state, &stepper->controls, stepper->work, stepper->sync, report);
   *bodies = state.bodies;
   stepper->steps = state.steps;
+  stepper->sleep_key = state.sleep_key;
   return status;
 }
 static inline TlStatus stepper_contacts(const Stepper *stepper, const TlBodies *bodies,
                                         TlContactRow **rows, int64_t *count) {
-  const TlState state = {*bodies, stepper->steps};
+  const TlState state = {*bodies, stepper->steps, stepper->sleep_key};
   return tl_step_contacts(stepper->model, &state, stepper->work, rows, count);
 }
 static inline const TlProblemRow *stepper_problems(const Stepper *stepper, int64_t *count) {

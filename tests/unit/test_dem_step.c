@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "base/mem.h"
 #include "solve/step.h"
+#include "solve/workspace.h"
 #include "shape/superellipsoid.h"
 #include "shape/terrain_build.h"
 
@@ -676,6 +677,42 @@ START_TEST(a_value_out_of_range_is_a_usage_error) {
 }
 END_TEST
 
+/* Two grains side by side, a fifth of a radius apart, and a stone of 30 m/s: what is sought of the two,
+ * and what is found, depends on whether the stone can reach them, not on how fast it is. */
+static TlStepReport beside_a_stone(double stone_z, int *between) {
+  Lab lab;
+  lab_open(&lab);
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  CK_OK(tl_avatar_superellipsoid(0.010, 0.009, 0.008, 0.8, 0.9, 0.0008, 400, &lab.avatar[GRAIN]));
+  lab_start(&lab);
+  for (int k = 0; k < 2; k++)
+    tl_test_put(&lab.bodies, GRAIN, tl_vec3(0.022 * k, 0, 0.008), lab.avatar[GRAIN].scan_rotation,
+                NONE);
+  if (stone_z > 0)
+    tl_test_put(&lab.bodies, SPHERE, tl_vec3(0.011, 0, stone_z), UPRIGHT, tl_vec3(0, 0, 30));
+  run(&lab, 1);
+  *between = 0;
+  const TlFound *found = &lab.solver->work->found;
+  for (int32_t i = 0; i < found->pairs; i++)
+    if (found->pair[i].a == 0 && found->pair[i].b == 1) *between += found->pair[i].count;
+  TlStepReport report = lab.report;
+  lab_close(&lab);
+  return report;
+}
+
+START_TEST(a_fast_stone_far_away_widens_no_margin) {
+  int between[3];
+  TlStepReport alone = beside_a_stone(0, &between[0]), far = beside_a_stone(5, &between[1]);
+  beside_a_stone(0.05, &between[2]);
+  ck_assert_int_eq(far.lookups, alone.lookups);
+  ck_assert_int_eq(far.node_tests, alone.node_tests);
+  ck_assert_int_eq(far.contacts, alone.contacts);
+  ck_assert_int_eq(far.islands, alone.islands);
+  ck_assert_int_eq(between[0] + between[1], 0);
+  ck_assert_int_gt(between[2], 0); /* from there a blow could come */
+}
+END_TEST
+
 TL_TEST_MAIN("dem step", free_fall_is_the_symplectic_closed_form, bounce_heights_fall_by_e_squared,
              a_block_slides_down_an_incline_by_energy_balance,
              a_block_rests_where_friction_exceeds_the_slope,
@@ -696,4 +733,4 @@ TL_TEST_MAIN("dem step", free_fall_is_the_symplectic_closed_form, bounce_heights
              a_velocity_that_is_not_finite_stops_with_grain_and_step,
              a_pose_that_is_not_finite_stops_with_grain_and_step,
              a_gap_that_is_not_a_number_stops_with_both_grains_and_the_step,
-             a_value_out_of_range_is_a_usage_error)
+             a_value_out_of_range_is_a_usage_error, a_fast_stone_far_away_widens_no_margin)

@@ -426,6 +426,77 @@ START_TEST(a_followed_pair_costs_a_fraction_of_the_node_search) {
 }
 END_TEST
 
+/* How many of the places found anew with a gap below the limit does the memory's query not have? */
+static int places_missed(const Scene *s, const TlPoint *all, size_t count, double limit,
+                         int *wanted) {
+  int missed = 0;
+  for (size_t n = 0; n < count; n++) {
+    bool there = false;
+    if (!(all[n].gap < limit)) continue;
+    for (size_t m = 0; m < s->points.count; m++)
+      there |= tl_norm(tl_sub(all[n].p, s->points.point[m].p)) < 0.05 * SIZE;
+    *wanted += 1;
+    missed += !there;
+  }
+  return missed;
+}
+
+/* Rough grains with a wide margin, on paths of long steps: asked for what lies within `reach`, or within
+ * the band beyond the nearest place, a followed pair has the nearest one, and hardly less of the others
+ * than when it is asked for all below the margin, at less than 0.7 of the cost. Some basins are found from
+ * far above only, which neither guarantees. */
+START_TEST(places_near_the_nearest_cost_less_than_all_below_the_margin) {
+  enum { PATHS = 12, STEPS = 12 };
+  Scene s;
+  open_scene(&s, 1 << ROUGH);
+  TlPoint all[TL_PLACES_MOST];
+  int64_t cost[2] = {0, 0};
+  int wanted[2] = {0, 0}, missed[2] = {0, 0};
+  double worst = 0;
+  for (uint64_t i = 0; i < PATHS; i++) {
+    Pair from = rough_pair(&s, 0.02 - 0.04 * (double)i, i);
+    Memory memory[2] = {0};
+    for (int k = 0; k < STEPS; k++) {
+      Pair p = on_the_way(&from, 0.05, k, i);
+      TlMat3 turn[2];
+      put(&s, &p, turn);
+      TlPlaceQuery q = {.colliders = &s.bodies.colliders,
+                        .a = 0,
+                        .b = 1,
+                        .turn_a = &turn[0],
+                        .turn_b = &turn[1],
+                        .margin = p.size,
+                        .way = 0.05 * p.size};
+      Memory fresh = {0};
+      s.points.count = 0;
+      CK_OK(tl_places_query(&fresh.pair, &fresh.cache, &q, &s.points, NULL));
+      tl_place_cache_free(fresh.cache);
+      size_t count = s.points.count;
+      memcpy(all, s.points.point, count * sizeof *all);
+      double least = deepest_of(&s).gap;
+      double limit = tl_min(p.size, tl_max(tl_max(least, 0) + BAND * p.size, 0.12 * p.size));
+      for (int m = 0; m < 2; m++) {
+        if (m == 1) q.band = BAND * p.size, q.reach = 0.12 * p.size;
+        s.points.count = 0;
+        s.points.lookups = 0;
+        CK_OK(tl_places_query(&memory[m].pair, &memory[m].cache, &q, &s.points, NULL));
+        cost[m] += s.points.lookups;
+        missed[m] += places_missed(&s, all, count, limit, &wanted[m]);
+        if (m == 1 && least < p.size) worst = tl_max(worst, (deepest_of(&s).gap - least) / p.size);
+      }
+    }
+    for (int m = 0; m < 2; m++) tl_place_cache_free(memory[m].cache);
+  }
+  ck_assert_int_gt(wanted[1], 100);
+  ck_assert_msg(worst < 5e-4, "the nearest lies up to %g of the radius too far", worst);
+  ck_assert_msg(missed[1] <= missed[0] + wanted[1] / 50, "%d of %d places missed, %d by the other",
+                missed[1], wanted[1], missed[0]);
+  ck_assert_msg((double)cost[1] < 0.7 * (double)cost[0], "%lld evaluations, %lld for all",
+                (long long)cost[1], (long long)cost[0]);
+  close_scene(&s);
+}
+END_TEST
+
 /* A slide and a roll that never comes back: everything that a pair keeps grows old on the way. */
 START_TEST(a_pair_followed_for_a_thousand_steps_agrees_with_a_search_from_nothing) {
   static const int kind[] = {SMOOTH, ROUGH};
@@ -761,6 +832,7 @@ TL_TEST_MAIN("places", spheres_have_the_gap_of_their_centres,
              rough_grains_have_the_depth_of_their_exact_surfaces,
              a_ball_in_a_hollow_touches_on_both_sides,
              a_followed_pair_costs_a_fraction_of_the_node_search,
+             places_near_the_nearest_cost_less_than_all_below_the_margin,
              a_pair_followed_for_a_thousand_steps_agrees_with_a_search_from_nothing,
              a_copied_memory_continues_with_the_same_bits,
              polyhedra_have_the_depth_of_their_separating_axes,

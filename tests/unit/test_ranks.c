@@ -80,6 +80,8 @@ static void compare_ranks(const char *name, const char *text, int64_t look, doub
     if (ranks == 2 && strcmp(name, "avalanche") == 0)
       ck_assert_msg(many.sends <= 20 && many.collectives <= 40, "%g sends, %g collectives",
                     many.sends, many.collectives);
+    if (strncmp(name, "sleepers", 8) == 0)
+      ck_assert_msg(ranks > 1 || (one.totals.sleep_J > 0 && one.status == TL_OK), "none slept");
     if (one.steps == 0) break; /* refused */
   }
   tl_free(path);
@@ -277,6 +279,28 @@ static const char heavy[] =
     "nonsmooth: {young_Pa: 1.0e+6, overlap_share: 0.02, tolerance: 1.0e-2}\n"
     "parallel: {balance_every_steps: 13, imbalance: 1}\n";
 
+/* Bricks in rows that lie across the ranks fall asleep; balls that come down wake some of them, one a
+ * brick that lies beside a post, and a lid that comes down later the others. */
+static const char sleepers[] =
+    "time: {dt_s: 5.0e-4, steps: 900}\n" RANKS_SHAPES "bodies:\n"
+    "- {shape: brick, position_m: [0, 0, 6.0e-4], count: 9, step_m: [2.0e-3, 0, 0]}\n"
+    "- {shape: brick, position_m: [1.0e-3, 0, 1.8e-3], count: 8, step_m: [2.0e-3, 0, 0]}\n"
+    "- {shape: brick, position_m: [0, 0.006, 6.0e-4], count: 5, step_m: [4.5e-3, 0, 0]}\n"
+    "- {shape: post, position_m: [2.25e-3, 0.006, 1.0e-3], fixed: yes, count: 2, step_m: [4.5e-3, "
+    "0, "
+    "0]}\n"
+    "- {shape: egg, position_m: [0, 0.012, 7.5e-4], count: 3, step_m: [2.15e-3, 0, 0]}\n"
+    "- {shape: egg, position_m: [0, 0.0105, 7.5e-4], count: 3, step_m: [2.15e-3, 0, 0]}\n"
+    "- {shape: ball, position_m: [0.0045, 0.0062, 0.15], velocity_m_s: [0, 0, -0.2]}\n"
+    "- {shape: ball, position_m: [0.008, 0.0002, 0.3], velocity_m_s: [0, 0, -0.1]}\n"
+    "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
+    "walls: [{kind: box, size_m: [0.004, 0.01, 0.001], point_m: [0.018, 0.006, 0.021], "
+    "velocity_m_s: "
+    "[0, 0, -0.05], until_s: 0.388}]\n"
+    "contact: {friction: 0.5, restitution: 0.2, damping_per_s: 5}\n"
+    "solver: {sleep_speed: 0.01, sleep_after: 4}\n"
+    "parallel: {balance_every_steps: 23, imbalance: 1}\n";
+
 static void fixed_scenes(void) {
   compare_ranks("avalanche", avalanche, 50, 0);
   compare_ranks("stopped", stopped, 20, 0);
@@ -291,8 +315,10 @@ static void fixed_scenes(void) {
   compare_ranks("boulders", boulders, 10, 0);
   compare_ranks("mill", mill, 10, 0);
   compare_ranks("heavy", heavy, 5, 0);
+  compare_ranks("sleepers", sleepers, 10, 0);
   /* and what goes whole to one rank, by cells */
   tl_islands_set_small(8);
+  compare_ranks("sleepers by cells", sleepers, 10, 0);
   compare_ranks("stopped by cells", stopped, 20, 0);
   compare_ranks("crowd by cells", crowd, 10, 0);
   compare_ranks("box by cells", box, 10, 0);

@@ -73,6 +73,7 @@ static const Change changes[] = {
     REAL("bodies", BodyRecord, 2, position.y, 1e300, "section 'bodies', record 2: its place or"),
     REAL("bodies", BodyRecord, 2, velocity.x, -1e12, "section 'bodies', record 2: its place or"),
     REAL("bodies", BodyRecord, 2, momentum.z, NAN, "section 'bodies', record 2: its place or"),
+    INTEGER("bodies", BodyRecord, 2, asleep, -1, "section 'bodies', record 2: its sleep"),
     REAL("impulses", ImpulseRecord, 0, impulse.x, NAN, "section 'impulses', record 0: its values"),
     REAL("impulses", ImpulseRecord, 0, impulse.z, INFINITY, "'impulses', record 0: its values"),
     INTEGER("impulses", ImpulseRecord, 0, low, -1, "section 'impulses', record 0: its ids"),
