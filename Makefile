@@ -196,8 +196,14 @@ $(TESTBIN)/%: $(OBJ)/tests/unit/%.o $(SUPPORT_OBJ) $(ORACLE) $(LIB)
 $(TESTBIN)/test_score: $(SCORE_OBJ) $(JUDGE_OBJ)
 $(TESTBIN)/test_score: EXTRA_OBJ := $(SCORE_OBJ) $(JUDGE_OBJ)
 # Ranks without MPI, in place of base/comm.c
-$(TESTBIN)/test_ranks: $(OBJ)/tests/ranks/comm.o
-$(TESTBIN)/test_ranks: EXTRA_OBJ := $(OBJ)/tests/ranks/comm.o
+$(TESTBIN)/test_ranks $(TESTBIN)/test_balance: $(OBJ)/tests/ranks/comm.o
+$(TESTBIN)/test_ranks $(TESTBIN)/test_balance: EXTRA_OBJ := $(OBJ)/tests/ranks/comm.o
+
+# What steps cost on many such ranks: tests/ranks/cost.c says how to ask.
+$(TESTBIN)/ranks-cost: $(OBJ)/tests/ranks/cost.o $(OBJ)/tests/ranks/comm.o $(LIB)
+	@mkdir -p $(@D)
+	@echo "  LD  $@"
+	@$(CXX) $(BASE) -o $@ $(filter %.o,$^) $(LIB) $(LDLIBS_ALL)
 
 $(TESTBIN)/disk-shim.so: tests/shim/disk.c
 	@mkdir -p $(@D)

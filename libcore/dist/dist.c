@@ -180,22 +180,24 @@ TlDistCounters tl_dist_counters(const TlDist *dist) {
 
 /* ---- cuts ---- */
 
-TlStatus tl_dist_cut(TlDist *dist, const TlBodies *bodies) {
-  int64_t *weight;
-  TlStatus status = TL_NEW(weight, (size_t)bodies->owned);
-  for (int64_t i = 0; status == TL_OK && i < bodies->owned; i++)
-    for (int64_t k = bodies->first[i]; k < bodies->first[i] + tl_bodies_parts(bodies, i); k++)
-      weight[i] += 1 + bodies->colliders.contacts[k];
+TlStatus tl_dist_cut(TlDist *dist, const TlBodies *b) {
+  TlWeight *weight;
+  int64_t count = 0;
+  TlStatus status = TL_NEW(weight, 2 * (size_t)b->owned);
+  for (int64_t i = 0; status == TL_OK && i < b->owned; i++) {
+    weight[count++] = (TlWeight){b->position[i], 1 + b->work[i], TL_WEIGHT_BODY};
+    if (b->solve_work[i] > 0)
+      weight[count++] = (TlWeight){b->solve_at[i], b->solve_work[i], TL_WEIGHT_SOLVE};
+  }
   status = tl_comm_agree(dist->comm, status);
-  if (status == TL_OK)
-    status = tl_domain_cut(&dist->domain, dist->comm, bodies->position, weight, bodies->owned);
+  if (status == TL_OK) status = tl_domain_cut(&dist->domain, dist->comm, weight, count);
   tl_free(weight);
   dist->counters.cuts++;
   return status;
 }
 
-TlStatus tl_dist_imbalance(TlDist *dist, const TlBodies *bodies, double *ratio) {
-  int64_t most = bodies->owned, sum = bodies->owned;
+TlStatus tl_dist_imbalance(TlDist *dist, int64_t mine, double *ratio) {
+  int64_t most = mine, sum = mine;
   TL_TRY(tl_comm_most_int(dist->comm, &most, 1));
   TL_TRY(tl_comm_sum_int(dist->comm, &sum, 1));
   *ratio = sum ? (double)most * tl_comm_size(dist->comm) / (double)sum : 1;

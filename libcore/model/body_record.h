@@ -45,7 +45,14 @@ enum { TL_BODY_STATE = TL_SAVE | TL_HASH };
   F(int32_t, strained, "", TL_BODY_STATE | TL_HALO_STEP,                                           \
     "consecutive steps with an overlap above unresolved.overlap_share of the study")               \
   F(int32_t, unresolved, "", TL_BODY_STATE | TL_HALO_STEP,                                         \
-    "consecutive steps in which the solver could not end the collisions of one of its contacts")
+    "consecutive steps in which the solver could not end the collisions of one of its contacts")   \
+  F(int64_t, work, "ns", TL_MOVE,                                                                  \
+    "what the search about it and its motion cost a step, by counts (solve/audit.h), mean of "     \
+    "about the last 16: what ranks are balanced by; 0 on one rank")                                \
+  F(int64_t, solve_work, "ns", TL_MOVE, "likewise: its part of the solve of its contacts")         \
+  F(TlVec3, solve_at, "m", TL_MOVE,                                                                \
+    "a place whose owner solves most of its contacts (solve/islands.h); where solve_work is 0, "   \
+    "none")
 #define TL_BODY_FIELDS(F) TL_BODY_LIST(F, F)
 
 /* Follows from state and shapes; filled by tl_step_refresh (solve/step.h), but `first`. */

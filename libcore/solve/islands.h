@@ -5,7 +5,8 @@
  * of its parts, and all ranks the links it found, in one gather; then all know the same islands.
  * One of at most TL_SMALL_ISLAND bodies goes whole to one of the ranks that hold a part, such that
  * the work is balanced, and costs no exchange while it is solved. A larger one is solved by all of
- * them, cell by cell (grids.h): a cell by the rank that owns its centre.
+ * them, cell by cell (grids.h): a cell by the rank that owns its centre, or the place of the island's box
+ * that is nearest to the centre: cells reach far beyond the grains of a sheet.
  */
 #ifndef TL_SOLVE_ISLANDS_H
 #define TL_SOLVE_ISLANDS_H
@@ -18,12 +19,15 @@
 enum { TL_SMALL_ISLAND = 256, TL_BY_CELLS = -1 };
 
 typedef struct TlIsland {
-  int64_t bodies, pairs; /* movable ones; pairs: by which the work is balanced */
-  TlLengths lengths;     /* between centres of two movable bodies in contact */
-  bool shared;           /* some pair of it has a ghost */
-  int32_t number;        /* among the shared islands of all ranks; -1: this rank's alone */
-  int32_t solver;        /* the rank that solves it, or TL_BY_CELLS */
-  int32_t in_cells;      /* number among those that are solved by cells; -1: it is none */
+  int64_t bodies;    /* movable ones */
+  int64_t work_ns;   /* by which islands are given to ranks: what its bodies' solve cost of late
+                            (TlBodies.solve_work), and something a pair */
+  TlLengths lengths; /* between centres of two movable bodies in contact */
+  TlVec3 low, high;  /* about the box of its bodies' centres; low > high: not known */
+  bool shared;       /* some pair of it has a ghost */
+  int32_t number;    /* among the shared islands of all ranks; -1: this rank's alone */
+  int32_t solver;    /* the rank that solves it, or TL_BY_CELLS */
+  int32_t in_cells;  /* number among those that are solved by cells; -1: it is none */
 } TlIsland;
 
 typedef struct TlIslands {

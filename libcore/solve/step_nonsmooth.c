@@ -347,6 +347,7 @@ static TlStatus detect(const TlStep *s, const TlMotion *motion, TlPairRows *memo
                 .points = w->points,
                 .manifolds = &w->manifolds,
                 .places = m->search.edges == TL_EDGES_PLACES ? &w->places : NULL,
+                .half_lookups = w->half_lookups,
                 .memory = memory};
   TL_TRY(tl_motion_check_poses(b, step));
   TL_TRY(tl_context(tl_detect(&d, b, &motion->real, &w->found), "step %lld", (long long)step));

@@ -28,6 +28,7 @@ static void forget(TlWorkspace *w) {
   tl_manifolds_free(&w->manifolds);
   tl_press_work_free(&w->press);
   w->found = (TlFound){0};
+  w->half_lookups = w->solve_ns = NULL;
   w->joint_row = NULL;
   w->joint_rows = 0;
   for (size_t i = 0; i < w->known_capacity; i++) w->known[i] = (TlKnownShape){0, NULL};
@@ -61,6 +62,12 @@ void tl_workspace_trace(TlWorkspace *workspace, const TlCollisionTrace *trace) {
 
 void tl_workspace_audit(TlWorkspace *workspace, TlAudit *audit) {
   workspace->audit = audit;
+}
+
+int64_t tl_workspace_take_work(TlWorkspace *workspace) {
+  int64_t work = workspace->work_ns;
+  workspace->work_ns = 0;
+  return work;
 }
 
 void tl_workspace_keep_bonds(TlWorkspace *workspace, bool keep) {

@@ -38,6 +38,10 @@ struct TlWorkspace {
   int64_t unchecked; /* grains whose derived fields were made anew since bodies were last checked */
   TlProblemRow *problem;
   size_t problem_count, problem_capacity;
+  int64_t
+      *half_lookups; /* of the step, in the arena, a body: what the search cost (tl_scan_charge); */
+  int64_t *solve_ns; /* and what the solve did. NULL on one rank */
+  int64_t work_ns;   /* of this rank since it was last asked for; on several ranks */
   const TlCollisionTrace *trace;
   TlAudit *audit; /* borrowed; NULL: none */
 };
