@@ -310,11 +310,11 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
     double far = x->radius[p.a] + x->radius[p.b] + p.margin.margin;
     if (bonded(s->bodies, &p)) continue;
     if (tl_norm2(tl_sub(x->position[p.a], x->position[p.b])) > far * far) continue;
-    int64_t before = points->lookups;
+    TlPointsBefore before = tl_points_before(points);
     points->pairs++;
     TL_TRY(find_points(s, &p, points));
     TL_TRY(s->take(s->context, &p, points, thread));
-    if (s->lookups) s->lookups[i] = (int32_t)(points->lookups - before);
+    if (s->lookups) s->lookups[i] = tl_points_charge(points, before);
   }
   return TL_OK;
 }
@@ -335,11 +335,11 @@ static TlStatus test_boundaries(void *context, int64_t begin, int64_t end, int64
   (void)block;
   for (int64_t i = begin; i < end; i++) {
     TlSlot p = tl_scan_slot(s, (int64_t)s->pairs->count + i);
-    int64_t before = points->lookups;
+    TlPointsBefore before = tl_points_before(points);
     points->pairs++;
     TL_TRY(tl_scan_wall_points(s, &p, points));
     TL_TRY(s->take(s->context, &p, points, thread));
-    if (s->lookups) s->lookups[p.number] = (int32_t)(points->lookups - before);
+    if (s->lookups) s->lookups[p.number] = tl_points_charge(points, before);
   }
   return TL_OK;
 }

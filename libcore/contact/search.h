@@ -85,7 +85,7 @@ TlStatus tl_scan_wall_points(const TlScan *scan, TlSlot *slot, TlPoints *points)
 TlStatus tl_scan_start(TlScan *scan);
 /* All slots; errors name the grains. */
 TlStatus tl_scan_run(TlScan *scan);
-/* Look-ups of a search that was charged, in halves: each body of a pair gets one for each. */
+/* Look-ups of a search that was charged (tl_points_charge), in halves: each body of a pair gets one for each. */
 void tl_scan_charge(const TlScan *scan, int64_t *half_lookups);
 /* The colliders and the boundary of a slot. */
 TlSlot tl_scan_slot(const TlScan *scan, int64_t number);

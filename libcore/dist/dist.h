@@ -46,8 +46,8 @@ TlStatus tl_dist_cut(TlDist *dist, const TlBodies *bodies);
 TlStatus tl_dist_migrate(TlDist *dist, TlBodies *bodies, int64_t *moved);
 /* New ghosts. */
 TlStatus tl_dist_halo(TlDist *dist, TlBodies *bodies);
-/* A number of each rank: the largest over the mean. */
-TlStatus tl_dist_imbalance(TlDist *dist, int64_t mine, double *ratio);
+/* The same weights as space is cut now: of the rank that has most over the mean. */
+TlStatus tl_dist_imbalance(TlDist *dist, const TlBodies *bodies, double *ratio);
 
 TlDistCounters tl_dist_counters(const TlDist *dist);
 

@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum { BINS = 64, ROUNDS = 4, AXES = 3 };
-static const double ALIKE = 0.05; /* of the weights: a longer side is worth that much */
+static const double ALIKE =
+    0.05; /* of the weights: a longer side, or to stay as it was, is worth that much */
 
 /* A range of ranks on its way to being split: where its plane lies along each axis. */
 typedef struct Search {
@@ -31,6 +32,7 @@ typedef struct Cutter {
   Range *range;
   int ranges;
   int32_t *range_of; /* by its lowest rank */
+  bool again;        /* the domain was cut before */
   double *box;       /* 6 a range: least x, y, z, then minus the most */
   int64_t *columns;  /* AXES * BINS a range */
 } Cutter;
@@ -197,6 +199,8 @@ static TlStatus settle(Cutter *c, TlDomain *domain) {
       longest = r->search[a].side;
       axis = a;
     }
+    int before = domain->cut[r->mid].axis;
+    if (c->again && wait[before] <= least + ALIKE) axis = before;
     domain->cut[r->mid] = (TlCut){axis, edge_of(&r->search[axis], target_of(r))};
   }
   return TL_OK;
@@ -261,12 +265,13 @@ static TlStatus make_room(Cutter *c, size_t ranks) {
 }
 
 TlStatus tl_domain_cut(TlDomain *domain, TlComm *comm, const TlWeight *weight, int64_t count) {
-  Cutter c = {.comm = comm, .weight = weight, .count = count};
+  Cutter c = {.comm = comm, .weight = weight, .count = count, .again = true};
   int ranks = tl_comm_size(comm);
   if (domain->ranks != ranks) {
     tl_domain_free(domain);
     TL_TRY(TL_NEW(domain->cut, (size_t)ranks));
     domain->ranks = ranks;
+    c.again = false;
   }
   TlStatus status = tl_comm_agree(comm, make_room(&c, (size_t)ranks));
   for (int level = 0; status == TL_OK && (1 << level) < 2 * ranks; level++)

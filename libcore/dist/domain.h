@@ -3,7 +3,8 @@
  * The set of ranks [0, P) is halved again and again, and with it space, by a plane across an axis, so that
  * the weights on both sides stand as the rank counts do (Berger and Bokhari 1987). Weights are of kinds, which
  * are worked off one after the other, and ranks wait for each other in between. So the axis is the one whose
- * plane shares each kind best; of those that do so nearly alike, the one along which the weights' box is longest.
+ * plane shares each kind best; of those that do so nearly alike, the one of the last cut, so that
+ * few bodies change their rank, or else the one along which the weights' box is longest.
  * Where a layer of grains is hit from below, planes across the layer would leave the collisions to half of the
  * ranks; planes that stand upright share them. Cuts are found by histograms that are summed over the ranks and
  * refined: no rank sees the others' bodies. The regions cover all of space.

@@ -673,17 +673,15 @@ size_t tl_bodies_ghost_bytes(void) {
 }
 
 /* A body to own: its state, then its rows of pairs. */
-enum { TO_OWN = TL_SAVE | TL_MOVE };
-
 size_t tl_bodies_packed_size(const TlBodies *bodies, int64_t index) {
-  return size_of(bodies->parts[index], TO_OWN) +
+  return size_of(bodies->parts[index], TL_SAVE) +
          tl_pair_state_packed_bytes(&bodies->pairs, bodies->id[index],
                                     bodies->colliders.id + bodies->first[index],
                                     tl_bodies_parts(bodies, index));
 }
 
 unsigned char *tl_bodies_pack(const TlBodies *bodies, int64_t index, unsigned char *to) {
-  to = pack_state(bodies, index, TO_OWN, to);
+  to = pack_state(bodies, index, TL_SAVE, to);
   return tl_pair_state_pack(&bodies->pairs, bodies->id[index],
                             bodies->colliders.id + bodies->first[index],
                             tl_bodies_parts(bodies, index), to);
@@ -691,7 +689,7 @@ unsigned char *tl_bodies_pack(const TlBodies *bodies, int64_t index, unsigned ch
 
 TlStatus tl_bodies_unpack(TlBodies *bodies, const unsigned char *from, size_t size, size_t *used) {
   size_t head = 0, rest;
-  TL_TRY(unpack_state(bodies, TO_OWN, false, from, size, &head));
+  TL_TRY(unpack_state(bodies, TL_SAVE, false, from, size, &head));
   TL_TRY(tl_context(tl_pair_state_unpack(&bodies->pairs, from + head, size - head, &rest),
                     "grain %lld", (long long)bodies->id[bodies->total - 1]));
   *used = head + rest;

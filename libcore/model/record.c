@@ -152,7 +152,7 @@ static const struct {
              {TL_GRAIN, "grain"},         {TL_SUM, "sum"},
              {TL_EXACT_SUM, "exact sum"}, {TL_MOST, "largest"},
              {TL_LEAST, "least"},         {TL_ALIKE, "same on all ranks"},
-             {TL_OWN, "of each rank"},    {TL_MOVE, "moves along"}};
+             {TL_OWN, "of each rank"}};
 
 static TlStatus add_field(TlGrowingText *to, const TlRecordField *f) {
   const char *between = "";

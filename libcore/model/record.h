@@ -57,8 +57,7 @@ enum {
   TL_ALIKE = 1 << 9,     /* all have the same already */
   TL_OWN = 1 << 10,      /* each keeps its own */
   TL_LATER = 1 << 11,    /* a column that frames of older versions lack */
-  TL_GRAIN = 1 << 12, /* of a collider: all that a packed grain has of it; the rest is its body's */
-  TL_MOVE = 1 << 13   /* a body that moves to another rank holds it, but no checkpoint */
+  TL_GRAIN = 1 << 12 /* of a collider: all that a packed grain has of it; the rest is its body's */
 };
 
 typedef struct TlRecordField {

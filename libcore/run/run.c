@@ -269,7 +269,7 @@ static TlStatus migrate(TlRun *run, int64_t step) {
   double imbalance;
   bool look = tl_comm_size(run->comm) > 1 && step % p->balance_every_steps == 0;
   if (look) {
-    TL_TRY(tl_dist_imbalance(run->dist, tl_workspace_take_work(run->work), &imbalance));
+    TL_TRY(tl_dist_imbalance(run->dist, &run->state->dem.bodies, &imbalance));
     if (imbalance > p->imbalance) {
       tl_log_debug("step %lld: the rank with most work has %.2f times the mean; space is cut anew",
                    (long long)step, imbalance);

@@ -5,8 +5,8 @@
  * of its parts, and all ranks the links it found, in one gather; then all know the same islands.
  * One of at most TL_SMALL_ISLAND bodies goes whole to one of the ranks that hold a part, such that
  * the work is balanced, and costs no exchange while it is solved. A larger one is solved by all of
- * them, cell by cell (grids.h): a cell by the rank that owns its centre, or the place of the island's box
- * that is nearest to the centre: cells reach far beyond the grains of a sheet.
+ * them, cell by cell (grids.h): a cell by the rank that owns the place of it that is nearest to its middle and
+ * in the box of the island (groups.c), for cells reach far beyond the grains of a sheet.
  */
 #ifndef TL_SOLVE_ISLANDS_H
 #define TL_SOLVE_ISLANDS_H

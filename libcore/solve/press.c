@@ -455,8 +455,8 @@ static void fetch_search(const TlPressStep *s, int64_t number, int64_t last) {
   if (a->ball || b->ball) tl_narrow_sphere_fetch(s->colliders, sphere, other, &s->scan.turn[other]);
 }
 
-static void charge(const Low *l, int64_t slot, int64_t before) {
-  if (l->step->lookups) l->step->lookups[slot] = (int32_t)(l->points->lookups - before);
+static void charge(const Low *l, int64_t slot, TlPointsBefore before) {
+  if (l->step->lookups) l->step->lookups[slot] = tl_points_charge(l->points, before);
 }
 
 static TlStatus press_body(Low *l, int64_t place) {
@@ -466,7 +466,7 @@ static TlStatus press_body(Low *l, int64_t place) {
   l->step->low[l->a] = none; /* copied: faster than to clear so few bytes */
   int64_t pairs = (int64_t)l->step->scan.pairs->count;
   for (int64_t k = plan->wall[place + 1]; k > plan->wall[place]; k--) {
-    int64_t before = l->points->lookups;
+    TlPointsBefore before = tl_points_before(l->points);
     TL_TRY(press_wall(l, k - 1));
     charge(l, pairs + k - 1, before);
   }
@@ -478,7 +478,7 @@ static TlStatus press_body(Low *l, int64_t place) {
     __builtin_prefetch(&l->step->body[pair[ahead].b].w);
     __builtin_prefetch(&l->step->work->slot[ahead], 1);
     if (!plan->balls) fetch_search(l->step, k, last);
-    int64_t before = l->points->lookups;
+    TlPointsBefore before = tl_points_before(l->points);
     TL_TRY(press_pair(l, k));
     charge(l, k, before);
   }

@@ -34,8 +34,7 @@ static TlStatus laws_of(TlStep *step) {
   return TL_OK;
 }
 
-/* Steps in which lists of nodes are made anew cost some bodies much more than the others do: a mean over
- * these, and the fresh ones count more, for a front moves on. */
+/* The fresh steps count more, for a front moves on. */
 static int64_t mean_of(int64_t before, int64_t now) {
   enum { STEPS = 16 };
   return before == 0 ? now : before + (now - before) / STEPS;
@@ -48,10 +47,7 @@ static void note_work(const TlStep *s) {
     int64_t search = w->half_lookups[i] * (TL_WORK_NS_SEARCH / 2);
     b->work[i] = mean_of(b->work[i], TL_WORK_NS_MOVE + search);
     b->solve_work[i] = mean_of(b->solve_work[i], w->solve_ns[i]);
-    w->work_ns += TL_WORK_NS_MOVE + search;
   }
-  for (int64_t i = b->owned; i < b->total; i++) /* pairs of two ranks cost both of them */
-    w->work_ns += TL_WORK_NS_GHOSTS + w->half_lookups[i] * (TL_WORK_NS_SEARCH / 2);
 }
 
 TlStatus tl_step(const TlModel *model, TlState *state, const TlControls *controls,

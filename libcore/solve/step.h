@@ -152,10 +152,6 @@ void tl_workspace_trace(TlWorkspace *workspace, const TlCollisionTrace *trace);
 struct TlAudit;
 void tl_workspace_audit(TlWorkspace *workspace, struct TlAudit *audit);
 
-/* On several ranks: what this one did in all steps since the last call, in nanoseconds by counts (TL_WORK_NS
- * of solve/audit.h), whatever the machine does. */
-int64_t tl_workspace_take_work(TlWorkspace *workspace);
-
 /* From the next step on: note the forces of bonds, too, for tl_step_constraints (or do not, as when it
  * is new): there may be many. */
 void tl_workspace_keep_bonds(TlWorkspace *workspace, bool keep);

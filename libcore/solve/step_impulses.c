@@ -147,12 +147,11 @@ static TlStatus detect(const TlStep *s, const TlMotion *motion) {
 
 /* What the solve of each pair takes, by counts; impulses that the method does not count by pairs are spread
  * evenly over those of the group. */
-static void price_pairs(const TlStep *s, const TlGroups *groups, const TlStageCounts *counts) {
+static void price_pairs(const TlGroups *groups, const TlStageCounts *counts) {
   for (int32_t i = 0; i < groups->count; i++) {
     const TlGroup *g = &groups->group[i];
     int64_t even = counts[i].etm.impulses;
     int64_t other_ns = TL_WORK_NS_ISLANDS + counts[i].rest.sweeps * TL_WORK_NS_RESTING;
-    s->work->work_ns += even * TL_WORK_NS_COLLISIONS + g->pairs * other_ns;
     for (int32_t k = 0; k < g->pairs; k++) even -= g->impulses[k];
     for (int32_t k = 0; k < g->pairs; k++) {
       int64_t ns = (g->impulses[k] + even / g->pairs) * TL_WORK_NS_COLLISIONS + other_ns;
@@ -210,7 +209,7 @@ TlStatus tl_step_by_impulses(TlStep *s, TlStepReport *r) {
   TL_TRY(stage_counts(&stage, &w->arena));
   TL_TRY(solve(s, &motion, &stage, r));
   tl_audit_enter(w->audit, TL_AUDIT_MOVE);
-  if (s->sync) price_pairs(s, &groups, stage.counts);
+  if (s->sync) price_pairs(&groups, stage.counts);
   TL_TRY(tl_groups_home(&groups, &motion.real));
   if (s->sync) charge_bodies(s, &groups);
   TL_TRY(tl_step_together(s->sync, tl_step_unresolved(s, &r->unresolved)));

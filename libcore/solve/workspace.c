@@ -64,12 +64,6 @@ void tl_workspace_audit(TlWorkspace *workspace, TlAudit *audit) {
   workspace->audit = audit;
 }
 
-int64_t tl_workspace_take_work(TlWorkspace *workspace) {
-  int64_t work = workspace->work_ns;
-  workspace->work_ns = 0;
-  return work;
-}
-
 void tl_workspace_keep_bonds(TlWorkspace *workspace, bool keep) {
   tl_net_memo_keep_rows(workspace->net_memo, keep);
 }

@@ -41,7 +41,6 @@ struct TlWorkspace {
   int64_t
       *half_lookups; /* of the step, in the arena, a body: what the search cost (tl_scan_charge); */
   int64_t *solve_ns; /* and what the solve did. NULL on one rank */
-  int64_t work_ns;   /* of this rank since it was last asked for; on several ranks */
   const TlCollisionTrace *trace;
   TlAudit *audit; /* borrowed; NULL: none */
 };

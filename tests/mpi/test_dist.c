@@ -200,7 +200,7 @@ static void body(TlComm *comm) {
     if (step % 3 == 0) REQUIRE_OK(tl_dist_cut(dist, &b));
     REQUIRE_OK(tl_dist_migrate(dist, &b, NULL));
     REQUIRE(hash_all(comm, &b) == before, "state changed on the way in step %d", step);
-    REQUIRE_OK(tl_dist_imbalance(dist, b.owned, &ratio));
+    REQUIRE_OK(tl_dist_imbalance(dist, &b, &ratio));
     REQUIRE(step % 3 != 0 || ratio < 1.03, "imbalance %g", ratio);
     for (int64_t i = 0; i < b.owned; i++) b.halo[i] = reach_of(b.id[i]);
     REQUIRE_OK(tl_dist_halo(dist, &b));
