@@ -112,7 +112,7 @@ JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
   $(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(JUDGE_OBJ) $(LIB) $(LDLIBS_ALL)
 
 .PHONY: deb check-deb all tools tests judges check check-unit check-mpi check-cli check-asan check-faults check-survive check-slurm check-report lint format \
-  validation validation-full cost-accuracy bench score reference man completion demo install uninstall clean distclean deps help
+  validation validation-full cost cost-accuracy bench score reference man completion demo install uninstall clean distclean deps help
 
 all: tools ## build the library and the tools (build/bin)
 tools: $(TOOL_BIN) $(BIN)/talus-mpirun $(LIB_MADE)
@@ -196,8 +196,18 @@ $(TESTBIN)/%: $(OBJ)/tests/unit/%.o $(SUPPORT_OBJ) $(ORACLE) $(LIB)
 $(TESTBIN)/test_score: $(SCORE_OBJ) $(JUDGE_OBJ)
 $(TESTBIN)/test_score: EXTRA_OBJ := $(SCORE_OBJ) $(JUDGE_OBJ)
 # Ranks without MPI, in place of base/comm.c
-$(TESTBIN)/test_ranks: $(OBJ)/tests/ranks/comm.o
-$(TESTBIN)/test_ranks: EXTRA_OBJ := $(OBJ)/tests/ranks/comm.o
+$(TESTBIN)/test_ranks $(TESTBIN)/test_balance: $(OBJ)/tests/ranks/comm.o
+$(TESTBIN)/test_ranks $(TESTBIN)/test_balance: EXTRA_OBJ := $(OBJ)/tests/ranks/comm.o
+
+# What steps cost on many such ranks: tests/ranks/cost.c says how to ask.
+$(TESTBIN)/ranks-cost: $(OBJ)/tests/ranks/cost.o $(OBJ)/tests/ranks/comm.o $(LIB)
+	@mkdir -p $(@D)
+	@echo "  LD  $@"
+	@$(CXX) $(BASE) -o $@ $(filter %.o,$^) $(LIB) $(LDLIBS_ALL)
+
+cost: RANKS ?= 1,8,27,64
+cost: $(TESTBIN)/ranks-cost ## steps on many ranks, by counts and a model: STUDY=layer of tests/ranks/, RANKS=1,8,27,64
+	@$< tests/ranks/$(or $(STUDY),layer).yaml $(or $(FROM),40) $(or $(STEPS),20) $(RANKS)
 
 $(TESTBIN)/disk-shim.so: tests/shim/disk.c
 	@mkdir -p $(@D)

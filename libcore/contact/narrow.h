@@ -42,11 +42,26 @@ typedef struct TlPoints {
   TlPoint *point; /* owned, grows */
   size_t count, capacity;
   int64_t pairs, node_tests, lookups, lists; /* counters, never reset here; lists: made anew */
-  TlNodeHit *hit;                            /* room of the near search (near.h) */
+  int64_t first_lists; /* of these, of pairs that had none before; never reset */
+  TlNodeHit *hit;      /* room of the near search (near.h) */
   size_t hit_capacity;
   int32_t *queue; /* and for its walk down a tree */
   size_t queue_capacity;
 } TlPoints;
+
+/* What a search is charged, by which ranks are balanced (search.h): its look-ups since `before`, or none where
+ * it made the first list of nodes of a pair. Such lists are made in the first step, and of bodies that have
+ * just come to this rank; charged to them, that would draw the next cut to where the last one lay. */
+typedef struct TlPointsBefore {
+  int64_t lookups, first_lists;
+} TlPointsBefore;
+static inline TlPointsBefore tl_points_before(const TlPoints *points) {
+  return (TlPointsBefore){points->lookups, points->first_lists};
+}
+static inline int32_t tl_points_charge(const TlPoints *points, TlPointsBefore before) {
+  return points->first_lists == before.first_lists ? (int32_t)(points->lookups - before.lookups)
+                                                   : 0;
+}
 void tl_points_free(TlPoints *points);
 /* TL_EINPUT when gap or normal is not a number: further on max(gap, 0) would make it a touch.
  * Searches compare gaps so that NaN is never passed over. */

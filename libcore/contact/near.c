@@ -307,6 +307,7 @@ static TlStatus pair_build(TlNearPair *n, Pose2 *p, double way, const TlWanted *
   }
   note_pose(n, p);
   n->cutoff = cutoff;
+  points->first_lists += n->cost == 0;
   n->cost = points->lookups - before;
   n->waste = 0;
   points->lists++;
@@ -556,6 +557,7 @@ static TlStatus wall_build(TlNearWall *w, const TlShape *shape, const TlPose *po
   double cutoff = tl_wanted_limit(&wide);
   TL_TRY(list_fill(&w->list, points->hit, count, cutoff));
   w->least = w->list.count > 0 ? (double)w->list.node[0].gap : cutoff;
+  points->first_lists += w->shape == NULL;
   w->shape = shape;
   w->pose = *pose;
   w->radius = size;

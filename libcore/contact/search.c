@@ -11,6 +11,7 @@
 #include "model/shapes.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Work on an item, about: for tl_par_pays. */
 static const double TURN_NS = 15, LIGHT_NS = 100, SEARCH_NS = 1000;
@@ -312,9 +313,11 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
     double far = x->radius[p.a] + x->radius[p.b] + p.margin.margin;
     if (bonded(s->bodies, &p)) continue;
     if (tl_norm2(tl_sub(x->position[p.a], x->position[p.b])) > far * far) continue;
+    TlPointsBefore before = tl_points_before(points);
     points->pairs++;
     TL_TRY(find_points(s, &p, points));
     TL_TRY(s->take(s->context, &p, points, thread));
+    if (s->lookups) s->lookups[i] = tl_points_charge(points, before);
   }
   return TL_OK;
 }
@@ -335,9 +338,11 @@ static TlStatus test_boundaries(void *context, int64_t begin, int64_t end, int64
   (void)block;
   for (int64_t i = begin; i < end; i++) {
     TlSlot p = tl_scan_slot(s, (int64_t)s->pairs->count + i);
+    TlPointsBefore before = tl_points_before(points);
     points->pairs++;
     TL_TRY(tl_scan_wall_points(s, &p, points));
     TL_TRY(s->take(s->context, &p, points, thread));
+    if (s->lookups) s->lookups[p.number] = tl_points_charge(points, before);
   }
   return TL_OK;
 }
@@ -419,7 +424,22 @@ TlStatus tl_scan_prepare(TlScan *s) {
 
 TlStatus tl_scan_start(TlScan *s) {
   TL_TRY(tl_scan_prepare(s));
-  return list_near(s);
+  TL_TRY(list_near(s));
+  if (!s->charged) return TL_OK;
+  s->lookups = tl_arena_push(s->arena, (size_t)s->slots, sizeof *s->lookups);
+  if (!s->lookups) return TL_ENOMEM;
+  memset(s->lookups, 0, (size_t)s->slots * sizeof *s->lookups);
+  return TL_OK;
+}
+
+void tl_scan_charge(const TlScan *s, int64_t *half_lookups) {
+  const int32_t *body = s->bodies->colliders.body;
+  for (int64_t i = 0; i < s->slots; i++) {
+    if (s->lookups[i] == 0) continue;
+    TlSlot slot = tl_scan_slot(s, i);
+    half_lookups[body[slot.a]] += s->lookups[i];
+    half_lookups[body[slot.b >= 0 ? slot.b : slot.a]] += s->lookups[i];
+  }
 }
 
 TlStatus tl_scan_run(TlScan *s) {

@@ -69,11 +69,13 @@ typedef struct TlScan {
   TlMargin (*pair_margin)(const void *context, int64_t a, int64_t b);
   TlMargin (*wall_margin)(const void *context, int64_t collider, const TlBoundary *wall);
   TlStatus (*take)(void *context, const TlSlot *slot, TlPoints *points, int thread);
+  bool charged; /* look-ups of each slot are noted */
   /* filled by tl_scan_start; in the arena */
   TlMat3 *turn; /* rotation matrix of each collider */
   const TlBodyPairs *pairs;
   int64_t slots;
   const int32_t *near_body, *near_boundary; /* of the slots after the pairs */
+  int32_t *lookups; /* [slots] of each, for tl_scan_charge; where `charged` */
 } TlScan;
 
 /* Turns and pairs only; and the points of one of the pairs, or of a collider at a boundary (slot: a, b,
@@ -86,6 +88,8 @@ TlStatus tl_scan_wall_points(const TlScan *scan, TlSlot *slot, TlPoints *points)
 TlStatus tl_scan_start(TlScan *scan);
 /* All slots; errors name the grains. */
 TlStatus tl_scan_run(TlScan *scan);
+/* Look-ups of a search that was charged (tl_points_charge), in halves: each body of a pair gets one for each. */
+void tl_scan_charge(const TlScan *scan, int64_t *half_lookups);
 /* The colliders and the boundary of a slot. */
 TlSlot tl_scan_slot(const TlScan *scan, int64_t number);
 

@@ -180,26 +180,46 @@ TlDistCounters tl_dist_counters(const TlDist *dist) {
 
 /* ---- cuts ---- */
 
+static TlStatus list_weights(const TlBodies *b, TlWeight **weight, int64_t *count) {
+  *count = 0;
+  TL_TRY(TL_NEW(*weight, 2 * (size_t)b->owned));
+  for (int64_t i = 0; i < b->owned; i++) {
+    (*weight)[(*count)++] = (TlWeight){b->position[i], 1 + b->work[i], TL_WEIGHT_BODY};
+    if (b->solve_work[i] > 0)
+      (*weight)[(*count)++] = (TlWeight){b->solve_at[i], b->solve_work[i], TL_WEIGHT_SOLVE};
+  }
+  return TL_OK;
+}
+
 TlStatus tl_dist_cut(TlDist *dist, const TlBodies *bodies) {
-  int64_t *weight;
-  TlStatus status = TL_NEW(weight, (size_t)bodies->owned);
-  for (int64_t i = 0; status == TL_OK && i < bodies->owned; i++)
-    for (int64_t k = bodies->first[i]; k < bodies->first[i] + tl_bodies_parts(bodies, i); k++)
-      weight[i] += 1 + bodies->colliders.contacts[k];
-  status = tl_comm_agree(dist->comm, status);
-  if (status == TL_OK)
-    status = tl_domain_cut(&dist->domain, dist->comm, bodies->position, weight, bodies->owned);
+  TlWeight *weight;
+  int64_t count;
+  TlStatus status = tl_comm_agree(dist->comm, list_weights(bodies, &weight, &count));
+  if (status == TL_OK) status = tl_domain_cut(&dist->domain, dist->comm, weight, count);
   tl_free(weight);
   dist->counters.cuts++;
   return status;
 }
 
 TlStatus tl_dist_imbalance(TlDist *dist, const TlBodies *bodies, double *ratio) {
-  int64_t most = bodies->owned, sum = bodies->owned;
-  TL_TRY(tl_comm_most_int(dist->comm, &most, 1));
-  TL_TRY(tl_comm_sum_int(dist->comm, &sum, 1));
-  *ratio = sum ? (double)most * tl_comm_size(dist->comm) / (double)sum : 1;
-  return TL_OK;
+  int ranks = tl_comm_size(dist->comm);
+  TlWeight *weight;
+  int64_t *load = NULL, count, most = 0;
+  double sum = 0;
+  TlStatus status = list_weights(bodies, &weight, &count);
+  if (status == TL_OK) status = TL_NEW(load, (size_t)ranks);
+  status = tl_comm_agree(dist->comm, status);
+  for (int64_t k = 0; status == TL_OK && k < count; k++)
+    load[tl_domain_owner(&dist->domain, weight[k].at)] += weight[k].weight;
+  if (status == TL_OK) status = tl_comm_sum_int(dist->comm, load, ranks);
+  for (int r = 0; status == TL_OK && r < ranks; r++) {
+    if (load[r] > most) most = load[r];
+    sum += (double)load[r];
+  }
+  *ratio = sum > 0 ? (double)most * ranks / sum : 1;
+  tl_free(weight);
+  tl_free(load);
+  return status;
 }
 
 /* ---- migration ---- */

@@ -38,14 +38,15 @@ void tl_dist_free(TlDist *dist);
 /* The hooks for tl_step; NULL on one rank. Valid as long as dist. */
 const TlSync *tl_dist_sync(const TlDist *dist);
 
-/* Cut space anew by the bodies' positions, a body weighing 1 + its contacts. */
+/* Cut space anew by what the bodies cost of late: `work` where they are, `solve_work` where that is done
+ * (model/body_record.h); those that cost nothing yet weigh 1. */
 TlStatus tl_dist_cut(TlDist *dist, const TlBodies *bodies);
 /* Move owned bodies, with their contact memory, to the ranks that own their places. Drops ghosts.
  * *moved: over all ranks; may be NULL. */
 TlStatus tl_dist_migrate(TlDist *dist, TlBodies *bodies, int64_t *moved);
 /* New ghosts. */
 TlStatus tl_dist_halo(TlDist *dist, TlBodies *bodies);
-/* Largest over mean number of owned bodies. */
+/* The same weights as space is cut now: of the rank that has most over the mean. */
 TlStatus tl_dist_imbalance(TlDist *dist, const TlBodies *bodies, double *ratio);
 
 TlDistCounters tl_dist_counters(const TlDist *dist);

@@ -6,37 +6,39 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { BINS = 64, ROUNDS = 4 };
+enum { BINS = 64, ROUNDS = 4, AXES = 3 };
+static const double ALIKE =
+    0.05; /* of the weights: a longer side, or to stay as it was, is worth that much */
 
-/* A range of ranks on its way to being split. */
-typedef struct Range {
-  int low, mid, high;
-  int axis;
+/* A range of ranks on its way to being split: where its plane lies along each axis. */
+typedef struct Search {
   double from, to; /* where the cut is known to lie */
-  int64_t total;   /* weight in the range */
   int64_t below;   /* weight of coordinates < from */
   int64_t inside;  /* weight of [from, to) */
+  double side;     /* of the weights' box */
+} Search;
+
+typedef struct Range {
+  int low, mid, high;
+  int64_t total[TL_WEIGHT_KINDS]; /* weight in the range */
+  Search search[AXES];
 } Range;
 
 typedef struct Cutter {
   TlComm *comm;
-  const TlVec3 *position;
-  const int64_t *weight;
+  const TlWeight *weight;
   int64_t count;
-  int32_t *where; /* range of body i in this level, -1: settled */
+  int32_t *where; /* range of weight i in this level, -1: settled */
   Range *range;
   int ranges;
   int32_t *range_of; /* by its lowest rank */
+  bool again;        /* the domain was cut before */
   double *box;       /* 6 a range: least x, y, z, then minus the most */
-  int64_t *columns;  /* BINS a range */
+  int64_t *columns;  /* AXES * BINS a range */
 } Cutter;
 
 static double along(TlVec3 p, int axis) {
   return axis == 0 ? p.x : axis == 1 ? p.y : p.z;
-}
-
-static int64_t weight_of(const Cutter *c, int64_t i) {
-  return c->weight ? c->weight[i] : 1;
 }
 
 void tl_domain_free(TlDomain *domain) {
@@ -76,86 +78,132 @@ void tl_domain_region(const TlDomain *domain, int rank, double box[6]) {
   }
 }
 
-static TlStatus measure_boxes(Cutter *c) {
+static TlStatus measure(Cutter *c) {
+  int64_t *total = c->columns;
   for (int k = 0; k < 6 * c->ranges; k++) c->box[k] = INFINITY;
-  for (int k = 0; k < c->ranges; k++) c->columns[k] = 0;
+  for (int k = 0; k < TL_WEIGHT_KINDS * c->ranges; k++) total[k] = 0;
   for (int64_t i = 0; i < c->count; i++) {
     if (c->where[i] < 0) continue;
     double *box = &c->box[6 * c->where[i]];
-    for (int a = 0; a < 3; a++) {
-      double x = along(c->position[i], a);
+    for (int a = 0; a < AXES; a++) {
+      double x = along(c->weight[i].at, a);
       box[a] = fmin(box[a], x);
       box[3 + a] = fmin(box[3 + a], -x);
     }
-    c->columns[c->where[i]] += weight_of(c, i);
+    total[TL_WEIGHT_KINDS * c->where[i] + (int)c->weight[i].kind] += c->weight[i].weight;
   }
   TL_TRY(tl_comm_least(c->comm, c->box, 6 * c->ranges));
-  return tl_comm_sum_int(c->comm, c->columns, c->ranges);
-}
-
-static void choose_axes(Cutter *c) {
+  TL_TRY(tl_comm_sum_int(c->comm, total, TL_WEIGHT_KINDS * c->ranges));
   for (int k = 0; k < c->ranges; k++) {
-    const double *box = &c->box[6 * k];
     Range *r = &c->range[k];
-    r->total = c->columns[k];
-    r->below = 0;
-    r->axis = 0;
-    for (int a = 1; a < 3; a++)
-      if (-box[3 + a] - box[a] > -box[3 + r->axis] - box[r->axis]) r->axis = a;
+    const double *box = &c->box[6 * k];
     bool empty = !(box[0] <= -box[3]);
-    r->from = empty ? 0 : box[r->axis];
-    r->to = empty ? 0 : -box[3 + r->axis];
+    for (int q = 0; q < TL_WEIGHT_KINDS; q++) r->total[q] = total[TL_WEIGHT_KINDS * k + q];
+    for (int a = 0; a < AXES; a++) {
+      double from = empty ? 0 : box[a], to = empty ? 0 : -box[3 + a];
+      r->search[a] = (Search){.from = from, .to = to, .side = to - from};
+    }
   }
+  return TL_OK;
 }
 
-static double bin_edge(const Range *r, int bin) {
-  return r->from + (r->to - r->from) * ((double)bin / BINS);
+static double bin_edge(const Search *s, int bin) {
+  return s->from + (s->to - s->from) * ((double)bin / BINS);
 }
 
 /* The bin of x by its edges: rounding in a division could put x on the wrong side of one. */
-static int bin_of(const Range *r, double x) {
-  int bin = (int)((x - r->from) / (r->to - r->from) * BINS);
+static int bin_of(const Search *s, double x) {
+  int bin = (int)((x - s->from) / (s->to - s->from) * BINS);
   bin = bin < 0 ? 0 : bin >= BINS ? BINS - 1 : bin;
-  while (bin > 0 && x < bin_edge(r, bin)) bin--;
-  while (bin < BINS - 1 && x >= bin_edge(r, bin + 1)) bin++;
+  while (bin > 0 && x < bin_edge(s, bin)) bin--;
+  while (bin < BINS - 1 && x >= bin_edge(s, bin + 1)) bin++;
   return bin;
 }
 
 static TlStatus count_columns(Cutter *c, bool last_edge_in) {
-  memset(c->columns, 0, sizeof *c->columns * (size_t)(BINS * c->ranges));
-  for (int64_t i = 0; i < c->count; i++) {
-    if (c->where[i] < 0) continue;
-    const Range *r = &c->range[c->where[i]];
-    double x = along(c->position[i], r->axis);
-    if (!(r->to > r->from) || x < r->from || x > r->to || (x == r->to && !last_edge_in)) continue;
-    c->columns[BINS * c->where[i] + bin_of(r, x)] += weight_of(c, i);
-  }
-  return tl_comm_sum_int(c->comm, c->columns, BINS * c->ranges);
+  size_t columns = (size_t)(AXES * BINS * c->ranges);
+  memset(c->columns, 0, columns * sizeof *c->columns);
+  for (int64_t i = 0; i < c->count; i++)
+    for (int a = 0; c->where[i] >= 0 && a < AXES; a++) {
+      const Search *s = &c->range[c->where[i]].search[a];
+      double x = along(c->weight[i].at, a);
+      if (!(s->to > s->from) || x < s->from || x > s->to || (x == s->to && !last_edge_in)) continue;
+      c->columns[BINS * (AXES * c->where[i] + a) + bin_of(s, x)] += c->weight[i].weight;
+    }
+  return tl_comm_sum_int(c->comm, c->columns, (int)columns);
+}
+
+/* Of the lower ranks. */
+static double part_of(const Range *r) {
+  return (double)(r->mid - r->low) / (r->high - r->low);
 }
 
 static double target_of(const Range *r) {
-  return (double)r->total * (r->mid - r->low) / (r->high - r->low);
+  double total = 0;
+  for (int q = 0; q < TL_WEIGHT_KINDS; q++) total += (double)r->total[q];
+  return total * part_of(r);
 }
 
-static void narrow(Range *r, const int64_t *columns) {
-  double target = target_of(r);
-  double from = r->from, to = r->to;
-  if (!(to > from)) return;
+static void narrow(Search *s, double target, const int64_t *columns) {
+  const Search before = *s;
+  if (!(s->to > s->from)) return;
   int bin = 0;
-  while (bin < BINS - 1 && (double)(r->below + columns[bin]) < target) r->below += columns[bin++];
-  r->inside = columns[bin];
-  r->from = bin_edge(&(Range){.from = from, .to = to}, bin);
-  r->to = bin_edge(&(Range){.from = from, .to = to}, bin + 1);
+  while (bin < BINS - 1 && (double)(s->below + columns[bin]) < target) s->below += columns[bin++];
+  s->inside = columns[bin];
+  s->from = bin_edge(&before, bin);
+  s->to = bin_edge(&before, bin + 1);
 }
 
 /* Of the two edges of the last bin the one that comes nearer: bodies in a plane stay together. */
-static void settle(const Cutter *c, TlDomain *domain) {
+static double edge_of(const Search *s, double target) {
+  bool low = fabs((double)s->below - target) < fabs((double)(s->below + s->inside) - target);
+  return low ? s->from : s->to;
+}
+
+/* What both sides wait for if the range is cut there, over what it would be if all were shared evenly: of each
+ * kind the side that has more for its number of ranks. */
+static double waits(const Range *r, const int64_t *below) {
+  double sum = 0, even = 0;
+  for (int q = 0; q < TL_WEIGHT_KINDS; q++) {
+    double low = (double)below[q] / part_of(r);
+    double high = (double)(r->total[q] - below[q]) / (1 - part_of(r));
+    sum += fmax(low, high);
+    even += (double)r->total[q];
+  }
+  return even > 0 ? sum / even : 1;
+}
+
+static TlStatus settle(Cutter *c, TlDomain *domain) {
+  int64_t *below = c->columns; /* [ranges][axes][kinds] */
+  int counts = TL_WEIGHT_KINDS * AXES * c->ranges;
+  memset(below, 0, (size_t)counts * sizeof *below);
+  for (int64_t i = 0; i < c->count; i++) {
+    if (c->where[i] < 0) continue;
+    const Range *r = &c->range[c->where[i]];
+    for (int a = 0; a < AXES; a++)
+      if (along(c->weight[i].at, a) < edge_of(&r->search[a], target_of(r)))
+        below[TL_WEIGHT_KINDS * (AXES * c->where[i] + a) + (int)c->weight[i].kind] +=
+            c->weight[i].weight;
+  }
+  TL_TRY(tl_comm_sum_int(c->comm, below, counts));
   for (int k = 0; k < c->ranges; k++) {
     const Range *r = &c->range[k];
-    double target = target_of(r);
-    bool low = fabs((double)r->below - target) < fabs((double)(r->below + r->inside) - target);
-    domain->cut[r->mid] = (TlCut){r->axis, low ? r->from : r->to};
+    double wait[AXES], least = INFINITY, longest = -1;
+    int axis = 0;
+    for (int a = 0; a < AXES; a++) {
+      wait[a] = waits(r, &below[TL_WEIGHT_KINDS * (AXES * k + a)]);
+      least = fmin(least, wait[a]);
+    }
+    for (int a = 0; a < AXES; a++) {
+      if (wait[a] > least + ALIKE || r->search[a].side <= longest) continue;
+      longest = r->search[a].side;
+      axis = a;
+    }
+    int before = domain->cut[r->mid].axis;
+    if (c->again && wait[before] <= least + ALIKE) axis = before;
+    domain->cut[r->mid] = (TlCut){axis, edge_of(&r->search[axis], target_of(r))};
   }
+  return TL_OK;
 }
 
 static bool needs_split(int low, int high) {
@@ -182,7 +230,7 @@ static void place_bodies(Cutter *c, const TlDomain *domain, int level) {
     for (int l = 0; l < level && needs_split(low, high); l++) {
       int mid = (low + high) / 2;
       const TlCut *cut = &domain->cut[mid];
-      if (along(c->position[i], cut->axis) < cut->at)
+      if (along(c->weight[i].at, cut->axis) < cut->at)
         high = mid;
       else
         low = mid;
@@ -196,14 +244,15 @@ static TlStatus cut_level(Cutter *c, TlDomain *domain, int level) {
   list_ranges(c, 0, domain->ranks, level);
   if (c->ranges == 0) return TL_OK;
   place_bodies(c, domain, level);
-  TL_TRY(measure_boxes(c));
-  choose_axes(c);
+  TL_TRY(measure(c));
   for (int round = 0; round < ROUNDS; round++) {
     TL_TRY(count_columns(c, round == 0));
-    for (int k = 0; k < c->ranges; k++) narrow(&c->range[k], &c->columns[BINS * k]);
+    for (int k = 0; k < AXES * c->ranges; k++) {
+      Range *r = &c->range[k / AXES];
+      narrow(&r->search[k % AXES], target_of(r), &c->columns[BINS * k]);
+    }
   }
-  settle(c, domain);
-  return TL_OK;
+  return settle(c, domain);
 }
 
 static TlStatus make_room(Cutter *c, size_t ranks) {
@@ -211,18 +260,18 @@ static TlStatus make_room(Cutter *c, size_t ranks) {
   TL_TRY(TL_NEW(c->range, ranks));
   TL_TRY(TL_NEW(c->range_of, ranks));
   TL_TRY(TL_NEW(c->box, 6 * ranks));
-  TL_TRY(TL_NEW(c->columns, BINS * ranks));
+  TL_TRY(TL_NEW(c->columns, AXES * BINS * ranks));
   return TL_OK;
 }
 
-TlStatus tl_domain_cut(TlDomain *domain, TlComm *comm, const TlVec3 *position,
-                       const int64_t *weight, int64_t count) {
-  Cutter c = {.comm = comm, .position = position, .weight = weight, .count = count};
+TlStatus tl_domain_cut(TlDomain *domain, TlComm *comm, const TlWeight *weight, int64_t count) {
+  Cutter c = {.comm = comm, .weight = weight, .count = count, .again = true};
   int ranks = tl_comm_size(comm);
   if (domain->ranks != ranks) {
     tl_domain_free(domain);
     TL_TRY(TL_NEW(domain->cut, (size_t)ranks));
     domain->ranks = ranks;
+    c.again = false;
   }
   TlStatus status = tl_comm_agree(comm, make_room(&c, (size_t)ranks));
   for (int level = 0; status == TL_OK && (1 << level) < 2 * ranks; level++)

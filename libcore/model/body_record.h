@@ -48,7 +48,14 @@ enum { TL_BODY_STATE = TL_SAVE | TL_HASH };
     "consecutive steps in which the solver could not end the collisions of one of its contacts")   \
   F(int64_t, asleep, "", TL_BODY_STATE | TL_HALO_STEP,                                             \
     "1 + the lowest id of the bodies that fell asleep together (solve/sleep.h); 0: it is awake")   \
-  F(int32_t, quiet, "", TL_BODY_STATE, "consecutive steps in which it was at rest")
+  F(int32_t, quiet, "", TL_BODY_STATE, "consecutive steps in which it was at rest")                \
+  F(int64_t, work, "ns", TL_SAVE,                                                                  \
+    "what the search about it and its motion cost a step, by counts (solve/audit.h), mean of "     \
+    "about the last 16: what ranks are balanced by, and no result depends on; 0 on one rank")      \
+  F(int64_t, solve_work, "ns", TL_SAVE, "likewise: its part of the solve of its contacts")         \
+  F(TlVec3, solve_at, "m", TL_SAVE,                                                                \
+    "a place whose owner solves most of its contacts (solve/islands.h); where solve_work is 0, "   \
+    "none")
 #define TL_BODY_FIELDS(F) TL_BODY_LIST(F, F)
 
 /* Follows from state and shapes; filled by tl_step_refresh (solve/step.h), but `first`. */

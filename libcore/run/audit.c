@@ -9,7 +9,7 @@
 static const struct {
   const char *name, *unit;
 } phases[] = {
-#define P(id, name, unit, meaning) {#name, unit},
+#define P(id, name, unit, ...) {#name, unit},
     TL_AUDIT_PHASES(P)
 #undef P
 };

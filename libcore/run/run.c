@@ -264,18 +264,22 @@ static TlStatus evict_avatars(TlRun *run) {
   return TL_OK;
 }
 
-static TlStatus rebalance(TlRun *run, int64_t step) {
+/* Bodies go to the ranks that own their places; now and then space is cut anew first, where the work
+ * lies unevenly. */
+static TlStatus migrate(TlRun *run, int64_t step) {
+  const TlParallelSetup *p = &run->model->setup.parallel;
   double imbalance;
-  if (tl_comm_size(run->comm) == 1 || step % run->model->setup.parallel.balance_every_steps != 0)
-    return TL_OK;
-  TL_TRY(tl_dist_imbalance(run->dist, &run->state->dem.bodies, &imbalance));
-  if (imbalance > run->model->setup.parallel.imbalance) {
-    tl_log_debug("step %lld: largest share %.2f of the mean; space is cut anew", (long long)step,
-                 imbalance);
-    TL_TRY(tl_dist_cut(run->dist, &run->state->dem.bodies));
-    TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
+  bool look = tl_comm_size(run->comm) > 1 && step % p->balance_every_steps == 0;
+  if (look) {
+    TL_TRY(tl_dist_imbalance(run->dist, &run->state->dem.bodies, &imbalance));
+    if (imbalance > p->imbalance) {
+      tl_log_debug("step %lld: the rank with most work has %.2f times the mean; space is cut anew",
+                   (long long)step, imbalance);
+      TL_TRY(tl_dist_cut(run->dist, &run->state->dem.bodies));
+    }
   }
-  return tl_comm_agree(run->comm, evict_avatars(run));
+  TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
+  return look ? tl_comm_agree(run->comm, evict_avatars(run)) : TL_OK;
 }
 
 /* The safe step before the run rests on a guess of how many points a grain touches with
@@ -437,8 +441,7 @@ static TlStatus after_step(TlRun *run, int64_t step, int64_t last, double cpu_s)
   if (step == last && !frame) TL_TRY(tl_cells_write(run, true));
   if (step == last && !line) TL_TRY(write_line(run, step, cpu_s));
   tl_audit_enter(run->audit, TL_AUDIT_MIGRATION);
-  TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
-  TL_TRY(rebalance(run, step));
+  TL_TRY(migrate(run, step));
   tl_audit_enter(run->audit, TL_AUDIT_OUTPUT);
   return TL_OK;
 }

@@ -118,10 +118,10 @@ static const TlParam plane_params[] = {
     TEXT(TlPlaneSetup, material, "", "in the list of materials; none: 'boundary'"),
 };
 static const TlParam parallel_params[] = {
-    INT(TlParallelSetup, balance_every_steps, "100", 1, 1e9,
+    INT(TlParallelSetup, balance_every_steps, "20", 1, 1e9,
         "look every so many steps whether space should be cut anew"),
-    REAL(TlParallelSetup, imbalance, "", "1.2", 1, 1e6,
-         "cut anew when the largest share of grains exceeds this many times the mean"),
+    REAL(TlParallelSetup, imbalance, "", "1.15", 1, 1e6,
+         "cut anew when the work of the rank that has most exceeds this many times the mean"),
 };
 
 static const TlParam checkpoint_params[] = {

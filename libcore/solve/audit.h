@@ -9,24 +9,35 @@
 
 #include <stdint.h>
 
-/* Each phase: name in the table, unit of its work, meaning. */
+/* Each phase: name in the table, unit of its work, nanoseconds that a unit takes, meaning. The times make
+ * works of different kinds comparable (dist/dist.h balances their sum) and are no measurement of this machine:
+ * rounded from audits of one rank of 9,600 grains with 290 nodes (docs/notebook/performance.md). That of bodies
+ * has what the search does for each of them. */
 #define TL_AUDIT_PHASES(P)                                                                         \
-  P(GHOSTS, ghosts, "ghosts", "bodies of other ranks that come near are sent for")                 \
-  P(SEARCH, search, "look-ups", "which grains touch, and where; by penalty also their forces")     \
-  P(ISLANDS, islands, "pairs", "islands, and which rank solves them")                              \
-  P(COLLISIONS, collisions, "impulses", "impulses of collisions")                                  \
-  P(RESTING, resting, "pairs times sweeps", "resting contacts, and positions that overlap")        \
-  P(MOVE, move, "bodies", "bodies move; gaps are looked at again where they end")                  \
-  P(SUMS, sums, "none", "figures of the step over all ranks")                                      \
-  P(MIGRATION, migration, "none", "bodies change their rank; space is cut anew")                   \
-  P(OUTPUT, output, "none", "tables, frames, checkpoints, whether to stop")
+  P(GHOSTS, ghosts, "ghosts", 500, "bodies of other ranks that come near are sent for")            \
+  P(SEARCH, search, "look-ups", 200,                                                               \
+    "which grains touch, and where; by penalty also their forces")                                 \
+  P(ISLANDS, islands, "pairs", 400, "islands, and which rank solves them")                         \
+  P(COLLISIONS, collisions, "impulses", 1000, "impulses of collisions")                            \
+  P(RESTING, resting, "pairs times sweeps", 80, "resting contacts, and positions that overlap")    \
+  P(MOVE, move, "bodies", 1000, "bodies move; gaps are looked at again where they end")            \
+  P(SUMS, sums, "none", 0, "figures of the step over all ranks")                                   \
+  P(MIGRATION, migration, "none", 0, "bodies change their rank; space is cut anew")                \
+  P(OUTPUT, output, "none", 0, "tables, frames, checkpoints, whether to stop")
 
 typedef enum TlAuditPhase {
-#define P(id, name, unit, meaning) TL_AUDIT_##id,
+#define P(id, ...) TL_AUDIT_##id,
   TL_AUDIT_PHASES(P)
 #undef P
       TL_AUDIT_COUNT
 } TlAuditPhase;
+
+/* TL_WORK_NS_SEARCH and so on: of a unit of the phase's work. */
+enum {
+#define P(id, name, unit, ns, ...) TL_WORK_NS_##id = ns,
+  TL_AUDIT_PHASES(P)
+#undef P
+};
 
 typedef struct TlAuditCost {
   double seconds;

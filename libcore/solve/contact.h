@@ -112,15 +112,20 @@ typedef struct TlGroup {
   const int32_t *cell_start;  /* [cells + 1] first pair of each cell */
   const int32_t *phase_start; /* [phases + 1] first cell of each phase */
   int32_t phases;
-  bool large;       /* its stop tests are few and read late (rest.c), on one rank, too */
-  TlPairMemo *memo; /* one a pair */
-  double *scratch;  /* 3 * islands */
-  void *sweep_room; /* TL_SWEEP_ROOM bytes for each of `contact` (rest.c) */
+  bool large;        /* its stop tests are few and read late (rest.c), on one rank, too */
+  TlPairMemo *memo;  /* one a pair */
+  double *scratch;   /* 3 * islands */
+  void *sweep_room;  /* TL_SWEEP_ROOM bytes for each of `contact` (rest.c) */
+  int32_t *impulses; /* [pairs] of collisions, counted up; NULL: nobody asks, as on one rank */
   /* with share only: */
   const struct TlShare *share;
   const int32_t *body_island; /* island of each local body (-1: none) */
   const bool *counts_here;    /* [islands] in sums over the ranks it is this one's to count */
 } TlGroup;
+
+static inline void tl_group_count_impulses(const TlGroup *group, int32_t pair, int64_t impulses) {
+  if (impulses > 0 && group->impulses) group->impulses[pair] += (int32_t)impulses;
+}
 
 /* Fill ran, rbn, wall_n and knn from n, ra, rb, wall, a, b and the bodies' masses. K and what the
  * resting solve needs of the tangents wait until an impulse asks for them: most points of a pair

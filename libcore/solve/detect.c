@@ -318,9 +318,11 @@ TlStatus tl_detect(const TlDetect *d, const TlBodies *bodies, const TlDynamics *
                       .context = &job,
                       .pair_margin = pair_margin,
                       .wall_margin = wall_margin,
-                      .take = keep_points}};
+                      .take = keep_points,
+                      .charged = d->half_lookups != NULL}};
   TL_TRY(start(&job));
   TL_TRY(tl_scan_run(&job.scan));
+  if (d->half_lookups) tl_scan_charge(&job.scan, d->half_lookups);
   for (int t = 0; t < tl_par_threads(); t++) {
     found->tested += d->points[t].pairs;
     found->lookups += d->points[t].lookups;

@@ -23,6 +23,8 @@ typedef struct TlDetect {
   TlPlaceMemory *places;      /* takes what pairs know of their places (place_memory.h) */
   const unsigned char *still; /* of TlScan */
   const TlPairRows *memory;   /* impulses of the last step, sorted; NULL: the bodies' own */
+  int64_t *
+      half_lookups; /* [bodies] takes what the search of each cost (tl_scan_charge), 0 before; NULL: none */
 } TlDetect;
 
 typedef struct TlFound {

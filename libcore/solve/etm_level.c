@@ -177,6 +177,7 @@ static TlTally lift(const void *walk, int k, int32_t from, int32_t to) {
     fetch_ahead(w, at);
     int64_t impulses = lift_pair(w, at, level, &left);
     tally.impulses += impulses;
+    tl_group_count_impulses(w->group, at, impulses);
     tl_memo_leave(memo, pair, w->dynamics->twist, left);
   }
   return tally;
@@ -306,7 +307,9 @@ static TlTally release(const void *walk, int k, int32_t from, int32_t to) {
   TlTally tally = {0};
   for (int32_t at = from; at < to; at++) {
     const TlPair *pair = pair_at(w, at);
-    tally.impulses += release_pair(w, at, -(1 - x * x) * w->least[pair->island]);
+    int64_t impulses = release_pair(w, at, -(1 - x * x) * w->least[pair->island]);
+    tally.impulses += impulses;
+    tl_group_count_impulses(w->group, at, impulses);
   }
   return tally;
 }

@@ -453,6 +453,7 @@ static TlTally visit(const void *walk, int k, int32_t from, int32_t to) {
       int64_t impulses = visit_pair(t, at, share);
       tally.open |= impulses > 0;
       tally.impulses += impulses;
+      tl_group_count_impulses(t->group, at, impulses);
     }
   }
   return tally;

@@ -4,6 +4,7 @@
 #include "solve/islands.h"
 #include "solve/share.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,35 @@ static TlStatus make_grids(const Making *m, TlGrids **grids) {
   return TL_OK;
 }
 
+static double within(double x, double low, double high) {
+  return low <= high ? fmin(fmax(x, low), high) : x;
+}
+
+/* Of a cell, whose owner solves it: the place nearest to its middle in the box of the island's bodies. */
+static TlVec3 place_of(const TlIsland *island, const TlGrids *grids, const TlCell *cell) {
+  double half = 0.5 * grids->side[cell->phase / TL_GRIDS];
+  TlVec3 c = cell->centre, low = island->low, high = island->high;
+  return tl_vec3(within(within(c.x, low.x, high.x), c.x - half, c.x + half),
+                 within(within(c.y, low.y, high.y), c.y - half, c.y + half),
+                 within(within(c.z, low.z, high.z), c.z - half, c.z + half));
+}
+
+/* Of bodies of large islands that of their cell in the first grid, by which most pairs are solved; others weigh
+ * where they are. */
+static TlStatus place_solves(const Making *m, const TlGrids *grids, TlVec3 **solve_at) {
+  const TlMovers *b = &m->movers;
+  *solve_at = tl_arena_push(m->arena, (size_t)b->owned + 1, sizeof **solve_at);
+  if (!*solve_at) return TL_ENOMEM;
+  for (int64_t i = 0; i < b->owned; i++) {
+    int32_t k = m->islands.of_body[i];
+    (*solve_at)[i] = b->position[i];
+    if (k < 0 || !tl_is_large(&m->islands, &m->islands.island[k])) continue;
+    TlCell cell = tl_grids_cell(&grids[k], b->position[i], b->position[i]);
+    (*solve_at)[i] = place_of(&m->islands.island[k], &grids[k], &cell);
+  }
+  return TL_OK;
+}
+
 static TlPlacing plan_pair(const Making *m, const TlGrids *grids, const TlPair *p) {
   int32_t i = tl_island_of(&m->islands, p);
   if (i < 0) return (TlPlacing){.island = -1, .solver = -1};
@@ -62,16 +92,18 @@ static TlPlacing plan_pair(const Making *m, const TlGrids *grids, const TlPair *
   TlCell cell = tl_grids_cell(&grids[i], a, b);
   plan.phase = cell.phase;
   plan.key = cell.key;
-  if (plan.solver == TL_BY_CELLS) plan.solver = m->sync->rank_at(m->sync->ctx, cell.centre);
+  if (plan.solver == TL_BY_CELLS)
+    plan.solver = m->sync->rank_at(m->sync->ctx, place_of(island, &grids[i], &cell));
   return plan;
 }
 
-static TlStatus make_plans(Making *m) {
+static TlStatus make_plans(Making *m, TlGroups *groups) {
   TlGrids *grids;
   m->plan = tl_arena_push(m->arena, (size_t)m->count + 1, sizeof *m->plan);
   if (!m->plan) return TL_ENOMEM;
   TL_TRY(make_grids(m, &grids));
   for (int32_t i = 0; i < m->count; i++) m->plan[i] = plan_pair(m, grids, &m->pairs[i]);
+  if (m->sync) TL_TRY(place_solves(m, grids, &groups->solve_at));
   for (int32_t i = 0; i < m->islands.shared; i++)
     if (m->islands.all[i].solver == TL_BY_CELLS) {
       int32_t phases = TL_GRIDS * tl_grids(&m->islands.all[i].lengths).levels;
@@ -205,6 +237,7 @@ static void hand_out(TlGroups *groups, void *room) {
     groups->group[g].pair = groups->pair + first;
     groups->group[g].contact = groups->contact;
     groups->group[g].sweep_room = room;
+    if (groups->pair_ns) groups->group[g].impulses = groups->pair_ns + first;
     first += groups->group[g].pairs;
   }
 }
@@ -220,6 +253,13 @@ static TlStatus lay_out(Making *m, TlGroups *groups) {
   TlContact *contact = tl_arena_push(m->arena, (size_t)points + 1, sizeof *contact);
   void *room = tl_arena_push(m->arena, (size_t)points + 1, TL_SWEEP_ROOM);
   if (!pair || !contact || !room) return TL_ENOMEM;
+  if (m->sync) {
+    groups->pair_ns = tl_arena_push(m->arena, (size_t)m->entries + 1, sizeof *groups->pair_ns);
+    groups->found_ns = tl_arena_push(m->arena, (size_t)m->count + 1, sizeof *groups->found_ns);
+    if (!groups->pair_ns || !groups->found_ns) return TL_ENOMEM;
+    memset(groups->pair_ns, 0, ((size_t)m->entries + 1) * sizeof *groups->pair_ns);
+    memset(groups->found_ns, 0, ((size_t)m->count + 1) * sizeof *groups->found_ns);
+  }
   const TlPair *from_pair = m->pairs;
   const TlContact *from = m->contacts;
   if (!m->sync) {
@@ -323,7 +363,7 @@ static TlStatus make(const TlMovers *movers, TlPair *pairs, int32_t count, TlCon
   int32_t *start;
   TL_TRY(tl_islands_find(movers, pairs, count, sync, arena, &m.islands));
   groups->islands_found = m.islands;
-  TL_TRY(make_plans(&m));
+  TL_TRY(make_plans(&m, groups));
   if (sync)
     TL_TRY(tl_share_pairs(movers, sync, arena, &m.islands, pairs, count, contacts, m.plan,
                           &groups->share, &m.guests));
@@ -350,6 +390,6 @@ TlStatus tl_groups_list(const TlMovers *movers, TlPair *pairs, int32_t count, Tl
 
 TlStatus tl_groups_home(const TlGroups *groups, const TlDynamics *dynamics) {
   if (!groups->share) return TL_OK;
-  return tl_share_home(groups->share, groups->found_pair, groups->found, groups->found_contact,
-                       groups->contact, dynamics);
+  return tl_share_home(groups->share, groups->found_pair, groups->found_ns, groups->found_contact,
+                       groups->contact, groups->pair_ns, dynamics);
 }

@@ -1,5 +1,8 @@
 #include "solve/islands.h"
 
+#include "solve/audit.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,9 +22,18 @@ static int32_t root_of(int32_t *parent, int32_t i) {
 static void count_pair(const TlMovers *b, const TlPair *p, TlIsland *island) {
   if (p->a >= b->owned || p->b >= b->owned) island->shared = true;
   if (p->elsewhere) return;
-  island->pairs++;
+  island->work_ns += TL_WORK_NS_ISLANDS;
   if (tl_movable(b, p->a) && tl_movable(b, p->b))
     tl_lengths_add(&island->lengths, tl_norm(tl_sub(b->position[p->a], b->position[p->b])));
+}
+
+static const TlVec3 nowhere_low = {INFINITY, INFINITY, INFINITY};
+static const TlVec3 nowhere_high = {-INFINITY, -INFINITY, -INFINITY};
+
+static void add_place(TlIsland *island, TlVec3 low, TlVec3 high) {
+  TlVec3 *l = &island->low, *h = &island->high;
+  *l = tl_vec3(fmin(l->x, low.x), fmin(l->y, low.y), fmin(l->z, low.z));
+  *h = tl_vec3(fmax(h->x, high.x), fmax(h->y, high.y), fmax(h->z, high.z));
 }
 
 static TlStatus find_parts(const TlMovers *b, const TlPair *pairs, int32_t count, TlArena *arena,
@@ -51,9 +63,18 @@ static TlStatus find_parts(const TlMovers *b, const TlPair *pairs, int32_t count
   is->island = tl_arena_push(arena, (size_t)is->count + 1, sizeof *is->island);
   if (!is->island) return TL_ENOMEM;
   memset(is->island, 0, ((size_t)is->count + 1) * sizeof *is->island);
-  for (int32_t i = 0; i < is->count; i++) is->island[i].number = is->island[i].in_cells = -1;
-  for (int64_t i = 0; i < b->owned; i++)
-    if (is->of_body[i] >= 0) is->island[is->of_body[i]].bodies++;
+  for (int32_t i = 0; i < is->count; i++) {
+    is->island[i].number = is->island[i].in_cells = -1;
+    is->island[i].low = nowhere_low;
+    is->island[i].high = nowhere_high;
+  }
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (is->of_body[i] < 0) continue;
+    TlIsland *island = &is->island[is->of_body[i]];
+    island->bodies++;
+    island->work_ns += b->solve_work[i];
+    add_place(island, b->position[i], b->position[i]);
+  }
   for (int32_t i = 0; i < count; i++) {
     int32_t island = tl_island_of(is, &pairs[i]);
     if (island >= 0) count_pair(b, &pairs[i], &is->island[island]);
@@ -63,18 +84,24 @@ static TlStatus find_parts(const TlMovers *b, const TlPair *pairs, int32_t count
 
 /* ---- of all ranks ----
  *
- * What a rank gives to all: its head, its shared parts, and links from them to the parts of other
- * ranks that hold the same body. */
+ * What a rank gives to all: its head, its shared parts, the boxes of those with many bodies, and links from
+ * parts to those of other ranks that hold the same body. */
+
+enum { BOXED = TL_SMALL_ISLAND / 8 /* bodies */ };
 
 typedef struct Head {
-  int32_t parts, links;
-  int64_t pairs; /* of islands that are this rank's alone */
+  int32_t parts, links, boxes, unused;
+  int64_t work_ns; /* of islands that are this rank's alone */
 } Head;
 
 typedef struct Part {
-  int32_t bodies, pairs;
+  int32_t bodies, work_us;
   TlLengths lengths;
 } Part;
+
+typedef struct Box {
+  TlVec3 low, high;
+} Box;
 
 typedef struct Link {
   int32_t part, rank, theirs;
@@ -90,6 +117,7 @@ typedef struct Meeting {
   /* of all: parts of rank r are [first[r], first[r + 1]) */
   int32_t *first, *parent, *number;
   const Part **part;
+  const Box **box;
   const Head **head;
   const Link **link;
 } Meeting;
@@ -134,21 +162,28 @@ static TlStatus say_mine(Meeting *m, const TlMovers *b, const TlIslands *is) {
   if (!m->part_of) return TL_ENOMEM;
   for (int32_t i = 0; i < is->count; i++) {
     m->part_of[i] = is->island[i].shared ? m->parts++ : -1;
-    if (!is->island[i].shared) head.pairs += is->island[i].pairs;
+    if (!is->island[i].shared) head.work_ns += is->island[i].work_ns;
+    head.boxes += is->island[i].shared && is->island[i].bodies >= BOXED;
   }
   TL_TRY(list_links(m, b, is, &links, &count));
   head.parts = m->parts;
   head.links = count;
-  m->bytes = sizeof head + (size_t)m->parts * sizeof(Part) + (size_t)count * sizeof(Link);
+  m->bytes = sizeof head + (size_t)m->parts * sizeof(Part) + (size_t)head.boxes * sizeof(Box) +
+             (size_t)count * sizeof(Link);
   m->mine = tl_arena_push(m->arena, m->bytes, 1);
   if (!m->mine) return TL_ENOMEM;
   memcpy(m->mine, &head, sizeof head);
   Part *part = (Part *)(m->mine + sizeof head);
-  for (int32_t i = 0; i < is->count; i++)
-    if (m->part_of[i] >= 0)
-      part[at++] = (Part){(int32_t)is->island[i].bodies, (int32_t)is->island[i].pairs,
-                          is->island[i].lengths};
-  if (count) memcpy(part + m->parts, links, (size_t)count * sizeof *links);
+  Box *box = (Box *)(part + m->parts);
+  for (int32_t i = 0; i < is->count; i++) {
+    const TlIsland *island = &is->island[i];
+    if (m->part_of[i] < 0) continue;
+    int64_t us = island->work_ns / 1000;
+    part[at++] =
+        (Part){(int32_t)island->bodies, us < INT32_MAX ? (int32_t)us : INT32_MAX, island->lengths};
+    if (island->bodies >= BOXED) *box++ = (Box){island->low, island->high};
+  }
+  if (count) memcpy(box, links, (size_t)count * sizeof *links);
   return TL_OK;
 }
 
@@ -161,7 +196,8 @@ static TlStatus hear_all(Meeting *m) {
   m->head = tl_arena_push(m->arena, (size_t)ranks, sizeof *m->head);
   m->part = tl_arena_push(m->arena, (size_t)ranks, sizeof *m->part);
   m->link = tl_arena_push(m->arena, (size_t)ranks, sizeof *m->link);
-  if (!m->first || !m->head || !m->part || !m->link) return TL_ENOMEM;
+  m->box = tl_arena_push(m->arena, (size_t)ranks, sizeof *m->box);
+  if (!m->first || !m->head || !m->part || !m->link || !m->box) return TL_ENOMEM;
   m->first[0] = 0;
   for (int r = 0; r < ranks; r++) {
     unsigned char *said = tl_arena_push(m->arena, end[r] - from[r], 1); /* aligned */
@@ -169,7 +205,8 @@ static TlStatus hear_all(Meeting *m) {
     memcpy(said, all + from[r], end[r] - from[r]);
     m->head[r] = (const Head *)said;
     m->part[r] = (const Part *)(said + sizeof(Head));
-    m->link[r] = (const Link *)(m->part[r] + m->head[r]->parts);
+    m->box[r] = (const Box *)(m->part[r] + m->head[r]->parts);
+    m->link[r] = (const Link *)(m->box[r] + m->head[r]->boxes);
     m->first[r + 1] = m->first[r] + m->head[r]->parts;
   }
   return TL_OK;
@@ -191,35 +228,45 @@ static TlStatus join_parts(Meeting *m, TlIslands *is) {
               b = root_of(m->parent, m->first[l->rank] + l->theirs);
       m->parent[a > b ? a : b] = a > b ? b : a; /* the root is the first part */
     }
-  for (int r = 0; r < ranks; r++)
+  for (int r = 0; r < ranks; r++) {
+    const Box *box = m->box[r];
     for (int32_t k = 0; k < m->head[r]->parts; k++) {
       int32_t i = m->first[r] + k, root = root_of(m->parent, i);
       const Part *part = &m->part[r][k];
       if (root == i) {
-        is->all[is->shared] = (TlIsland){.shared = true, .number = is->shared, .in_cells = -1};
+        is->all[is->shared] = (TlIsland){.shared = true,
+                                         .number = is->shared,
+                                         .in_cells = -1,
+                                         .low = nowhere_low,
+                                         .high = nowhere_high};
         m->number[i] = is->shared++;
       }
       TlIsland *island = &is->all[m->number[i] = m->number[root]];
       island->bodies += part->bodies;
-      island->pairs += part->pairs;
+      island->work_ns += 1000 * (int64_t)part->work_us;
       tl_lengths_merge(&island->lengths, &part->lengths);
+      if (part->bodies >= BOXED) {
+        add_place(island, box->low, box->high);
+        box++;
+      }
     }
+  }
   return TL_OK;
 }
 
 typedef struct Weighed {
-  int64_t pairs;
+  int64_t work_ns;
   int32_t number;
 } Weighed;
 
 static int heaviest_first(const void *one, const void *two) {
   const Weighed *a = one, *b = two;
-  if (a->pairs != b->pairs) return a->pairs > b->pairs ? -1 : 1;
+  if (a->work_ns != b->work_ns) return a->work_ns > b->work_ns ? -1 : 1;
   return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Small islands go, the heaviest first, to the rank with a part that has the least to do, where a pair
- * that would have to be sent counts one and a half times. */
+/* Small islands go, the heaviest first, to the rank with a part that has the least to do, where work whose
+ * pairs would have to be sent counts one and a half times. Of large ones each rank has its part to do, about. */
 static TlStatus choose_solvers(const Meeting *m, TlIslands *is) {
   int ranks = m->sync->ranks;
   size_t n = (size_t)is->shared + 1;
@@ -228,14 +275,16 @@ static TlStatus choose_solvers(const Meeting *m, TlIslands *is) {
   Weighed *order = tl_arena_push(m->arena, n, sizeof *order);
   if (!load || !held || !order) return TL_ENOMEM;
   for (int r = 0; r < ranks; r++) {
-    load[r] = m->head[r]->pairs;
+    load[r] = m->head[r]->work_ns;
     for (int32_t i = 0; i < is->shared; i++) held[(size_t)r * n + (size_t)i] = -1;
     for (int32_t k = 0; k < m->head[r]->parts; k++) {
       int64_t *h = &held[(size_t)r * n + (size_t)m->number[m->first[r] + k]];
-      *h = (*h < 0 ? 0 : *h) + m->part[r][k].pairs;
+      *h = (*h < 0 ? 0 : *h) + 1000 * (int64_t)m->part[r][k].work_us;
+      if (tl_is_large(is, &is->all[m->number[m->first[r] + k]]))
+        load[r] += 1000 * (int64_t)m->part[r][k].work_us;
     }
   }
-  for (int32_t i = 0; i < is->shared; i++) order[i] = (Weighed){is->all[i].pairs, i};
+  for (int32_t i = 0; i < is->shared; i++) order[i] = (Weighed){is->all[i].work_ns, i};
   qsort(order, (size_t)is->shared, sizeof *order, heaviest_first);
   for (int32_t k = 0; k < is->shared; k++) {
     int32_t i = order[k].number;
@@ -245,12 +294,12 @@ static TlStatus choose_solvers(const Meeting *m, TlIslands *is) {
     int64_t least = INT64_MAX;
     for (int r = 0; r < ranks; r++) {
       int64_t have = held[(size_t)r * n + (size_t)i];
-      int64_t cost = load[r] + island->pairs + (island->pairs - have) / 2;
+      int64_t cost = load[r] + island->work_ns + (island->work_ns - have) / 2;
       if (have < 0 || cost >= least) continue;
       least = cost;
       island->solver = r;
     }
-    load[island->solver] += island->pairs;
+    load[island->solver] += island->work_ns;
   }
   return TL_OK;
 }

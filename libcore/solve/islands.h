@@ -5,7 +5,8 @@
  * of its parts, and all ranks the links it found, in one gather; then all know the same islands.
  * One of at most TL_SMALL_ISLAND bodies goes whole to one of the ranks that hold a part, such that
  * the work is balanced, and costs no exchange while it is solved. A larger one is solved by all of
- * them, cell by cell (grids.h): a cell by the rank that owns its centre.
+ * them, cell by cell (grids.h): a cell by the rank that owns the place of it that is nearest to its middle and
+ * in the box of the island (groups.c), for cells reach far beyond the grains of a sheet.
  */
 #ifndef TL_SOLVE_ISLANDS_H
 #define TL_SOLVE_ISLANDS_H
@@ -18,18 +19,21 @@
 enum { TL_SMALL_ISLAND = 256, TL_BY_CELLS = -1 };
 
 typedef struct TlIsland {
-  int64_t bodies, pairs; /* movable ones; pairs: by which the work is balanced */
-  TlLengths lengths;     /* between centres of two movable bodies in contact */
-  bool shared;           /* some pair of it has a ghost */
-  int32_t number;        /* among the shared islands of all ranks; -1: this rank's alone */
-  int32_t solver;        /* the rank that solves it, or TL_BY_CELLS */
-  int32_t in_cells;      /* number among those that are solved by cells; -1: it is none */
+  int64_t bodies;    /* movable ones */
+  int64_t work_ns;   /* by which islands are given to ranks: what its bodies' solve cost of late
+                            (TlBodies.solve_work), and something a pair */
+  TlLengths lengths; /* between centres of two movable bodies in contact */
+  TlVec3 low, high;  /* about the box of its bodies' centres; low > high: not known */
+  bool shared;       /* some pair of it has a ghost */
+  int32_t number;    /* among the shared islands of all ranks; -1: this rank's alone */
+  int32_t solver;    /* the rank that solves it, or TL_BY_CELLS */
+  int32_t in_cells;  /* number among those that are solved by cells; -1: it is none */
 } TlIsland;
 
 /* What moves: bodies, or units that take their place (aggregates.h). Arrays over the local bodies. */
 typedef struct TlMovers {
   int64_t owned, total;
-  const int64_t *id;
+  const int64_t *id, *solve_work; /* solve_work: of the body record */
   const TlVec3 *position;
   const TlDynamics *dynamics;
 } TlMovers;
@@ -46,7 +50,7 @@ typedef struct TlIslands {
 } TlIslands;
 
 static inline TlMovers tl_movers(const TlBodies *b, const TlDynamics *dynamics) {
-  return (TlMovers){b->owned, b->total, b->id, b->position, dynamics};
+  return (TlMovers){b->owned, b->total, b->id, b->solve_work, b->position, dynamics};
 }
 static inline bool tl_movable(const TlMovers *m, int32_t body) {
   return body >= 0 && m->dynamics->inverse_mass[body] > 0;

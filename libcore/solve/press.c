@@ -455,12 +455,21 @@ static void fetch_search(const TlPressStep *s, int64_t number, int64_t last) {
   if (a->ball || b->ball) tl_narrow_sphere_fetch(s->colliders, sphere, other, &s->scan.turn[other]);
 }
 
+static void charge(const Low *l, int64_t slot, TlPointsBefore before) {
+  if (l->step->lookups) l->step->lookups[slot] = tl_points_charge(l->points, before);
+}
+
 static TlStatus press_body(Low *l, int64_t place) {
   static const TlPressLow none;
   const TlPressPlan *plan = &l->step->work->plan;
   l->a = plan->order[place];
   l->step->low[l->a] = none; /* copied: faster than to clear so few bytes */
-  for (int64_t k = plan->wall[place + 1]; k > plan->wall[place]; k--) TL_TRY(press_wall(l, k - 1));
+  int64_t pairs = (int64_t)l->step->scan.pairs->count;
+  for (int64_t k = plan->wall[place + 1]; k > plan->wall[place]; k--) {
+    TlPointsBefore before = tl_points_before(l->points);
+    TL_TRY(press_wall(l, k - 1));
+    charge(l, pairs + k - 1, before);
+  }
   const TlBodyPair *pair = l->step->scan.pairs->pair;
   int64_t last = (int64_t)l->step->scan.pairs->count - 1;
   for (int64_t k = plan->low[place]; k < plan->low[place + 1]; k++) {
@@ -469,7 +478,9 @@ static TlStatus press_body(Low *l, int64_t place) {
     __builtin_prefetch(&l->step->body[pair[ahead].b].w);
     __builtin_prefetch(&l->step->work->slot[ahead], 1);
     if (!plan->balls) fetch_search(l->step, k, last);
+    TlPointsBefore before = tl_points_before(l->points);
     TL_TRY(press_pair(l, k));
+    charge(l, k, before);
   }
   return TL_OK;
 }
@@ -559,6 +570,20 @@ static TlStatus reserve(TlPressStep *s, int64_t blocks) {
   return s->body && s->low && s->block ? TL_OK : TL_ENOMEM;
 }
 
+/* As tl_scan_charge, of this method's slots. */
+static void charge_bodies(const TlPressStep *s) {
+  const TlPressPlan *plan = &s->work->plan;
+  const int32_t *body = s->colliders->body;
+  int64_t pairs = (int64_t)s->scan.pairs->count;
+  for (int64_t k = 0; k < pairs; k++) {
+    s->half_lookups[body[s->scan.pairs->pair[k].a]] += s->lookups[k];
+    s->half_lookups[body[s->scan.pairs->pair[k].b]] += s->lookups[k];
+  }
+  for (int64_t place = 0; place < s->colliders->total; place++)
+    for (int64_t k = plan->wall[place]; k < plan->wall[place + 1]; k++)
+      s->half_lookups[body[plan->order[place]]] += 2 * s->lookups[pairs + k];
+}
+
 TlStatus tl_press_all(TlPressStep *s) {
   TlPressWork *work = s->work;
   s->colliders = &s->bodies->colliders;
@@ -582,7 +607,10 @@ TlStatus tl_press_all(TlPressStep *s) {
   work->slot = tl_arena_push(s->arena, (size_t)work->slots, sizeof *work->slot);
   work->place = tl_arena_push(s->arena, (size_t)work->slots, sizeof *work->place);
   work->viscous = tl_arena_push(s->arena, (size_t)work->slots, sizeof *work->viscous);
-  if (!work->slot || !work->place || !work->viscous) return TL_ENOMEM;
+  if (s->half_lookups)
+    s->lookups = tl_arena_push(s->arena, (size_t)work->slots, sizeof *s->lookups);
+  if (!work->slot || !work->place || !work->viscous || (s->half_lookups && !s->lookups))
+    return TL_ENOMEM;
   work->pairs = (int64_t)s->scan.pairs->count;
   work->pair = s->scan.pairs->pair;
   work->body = s->body;
@@ -590,6 +618,7 @@ TlStatus tl_press_all(TlPressStep *s) {
   work->materials = s->materials;
   TL_TRY(tl_par_loop(n, 512, FILL_NS, fill_colliders, s));
   TL_TRY(tl_par_loop(n, block, BODY_NS, press_block, s));
+  if (s->half_lookups) charge_bodies(s);
   if (s->places) TL_TRY(tl_place_commit(s->places, &s->bodies->pairs));
   return join_springs(s, blocks);
 }

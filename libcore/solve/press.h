@@ -104,11 +104,13 @@ typedef struct TlPressStep {
   TlArena *arena;
   TlPressWork *work;
   TlBodies *bodies;
+  int64_t *half_lookups;        /* as of TlDetect; NULL: none */
   const TlColliders *colliders; /* of the bodies */
   /* filled by tl_press_all, in the arena */
   TlPressBody *body; /* [total] one a collider */
   TlPressLow *low;   /* [total] */
   TlScan scan;
+  int32_t *lookups; /* of each slot, with half_lookups */
   struct TlPressBlock *block;
 } TlPressStep;
 

@@ -777,10 +777,11 @@ TlStatus tl_share_hand_on(const TlShare *s, int32_t phase, void *values, size_t 
 
 /* ---- home ---- */
 
-enum { OF_PAIR = 1, OF_CONTACT = 10 }; /* reals of a pair's and of a contact's result */
+enum { OF_PAIR = 2, OF_CONTACT = 10 }; /* reals of a pair's and of a contact's result */
 
-static double *put_result(double *at, const TlPair *pair, const TlContact *contacts) {
+static double *put_result(double *at, const TlPair *pair, int32_t ns, const TlContact *contacts) {
   *at++ = pair->stuck;
+  *at++ = ns;
   for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
     const TlContact *c = &contacts[k];
     const double values[OF_CONTACT] = {c->impulse.x, c->impulse.y, c->impulse.z, c->rest.x,
@@ -792,9 +793,10 @@ static double *put_result(double *at, const TlPair *pair, const TlContact *conta
   return at;
 }
 
-static const double *take_result(const double *at, TlPair *pair, TlContact *contacts,
+static const double *take_result(const double *at, TlPair *pair, int32_t *ns, TlContact *contacts,
                                  const TlDynamics *d) {
   pair->stuck = *at++ != 0;
+  *ns = (int32_t)*at++;
   for (int32_t k = pair->first; k < pair->first + pair->count; k++, at += OF_CONTACT) {
     TlContact *c = &contacts[k];
     c->impulse = tl_vec3(at[0], at[1], at[2]);
@@ -811,22 +813,23 @@ static size_t reals_of(const TlPair *pair) {
 }
 
 /* What was found and solved here. */
-static void copy_back(const TlShare *s, TlPair *pairs, TlContact *contacts,
-                      const TlContact *solved_contacts) {
+static void copy_back(const TlShare *s, TlPair *pairs, int32_t *pair_ns, TlContact *contacts,
+                      const TlContact *solved_contacts, const int32_t *solved_ns) {
   for (int32_t i = 0; i < s->solved_count; i++) {
     const TlSolved *x = &s->solved[i];
     if (x->found < 0) continue;
     TlPair *to = &pairs[x->found];
     to->stuck = x->pair->stuck;
+    pair_ns[x->found] = solved_ns[i];
     memcpy(&contacts[to->first], &solved_contacts[x->pair->first],
            (size_t)to->count * sizeof *contacts);
   }
 }
 
-TlStatus tl_share_home(const TlShare *s, TlPair *pairs, int32_t count, TlContact *contacts,
-                       const TlContact *solved_contacts, const TlDynamics *dynamics) {
+TlStatus tl_share_home(const TlShare *s, TlPair *pairs, int32_t *pair_ns, TlContact *contacts,
+                       const TlContact *solved_contacts, const int32_t *solved_ns,
+                       const TlDynamics *dynamics) {
   size_t out = 0, in = 0;
-  (void)count;
   for (int32_t i = 0; i < s->aways; i++) out += reals_of(s->solved[s->away[i].pair].pair);
   for (int32_t i = 0; i < s->homes; i++) in += reals_of(&pairs[s->home[i].pair]);
   double *give = tl_arena_push(s->arena, out + 1, sizeof *give), *to = give;
@@ -842,14 +845,15 @@ TlStatus tl_share_home(const TlShare *s, TlPair *pairs, int32_t count, TlContact
   for (int32_t i = 0, end; i < s->aways; i = end) {
     double *start = to;
     for (end = i; end < s->aways && s->away[end].rank == s->away[i].rank; end++)
-      to = put_result(to, s->solved[s->away[end].pair].pair, solved_contacts);
+      to = put_result(to, s->solved[s->away[end].pair].pair, solved_ns[s->away[end].pair],
+                      solved_contacts);
     TL_TRY(
         s->sync->send(s->sync->ctx, s->away[i].rank, start, (size_t)(to - start) * sizeof *start));
   }
   TL_TRY(s->sync->wait(s->sync->ctx));
-  copy_back(s, pairs, contacts, solved_contacts);
+  copy_back(s, pairs, pair_ns, contacts, solved_contacts, solved_ns);
   const double *at = take;
   for (int32_t i = 0; i < s->homes; i++)
-    at = take_result(at, &pairs[s->home[i].pair], contacts, dynamics);
+    at = take_result(at, &pairs[s->home[i].pair], &pair_ns[s->home[i].pair], contacts, dynamics);
   return TL_OK;
 }

@@ -73,8 +73,10 @@ TlStatus tl_share_spread(const TlShare *share, void *values, size_t size);
 TlStatus tl_share_hand_on(const TlShare *share, int32_t phase, void *values, size_t size,
                           void (*arrived)(const void *walk, int32_t body), const void *walk);
 /* What the pairs bore (ETM and resting impulses, `touched`, `stuck`) to those that have found them:
- * into the pairs and contacts that tl_share_pairs was given. */
-TlStatus tl_share_home(const TlShare *share, TlPair *pairs, int32_t count, TlContact *contacts,
-                       const TlContact *solved_contacts, const TlDynamics *dynamics);
+ * into the pairs and contacts that tl_share_pairs was given; and from solved_ns, one a solved pair, what
+ * its solve took, into pair_ns, one a found pair. */
+TlStatus tl_share_home(const TlShare *share, TlPair *pairs, int32_t *pair_ns, TlContact *contacts,
+                       const TlContact *solved_contacts, const int32_t *solved_ns,
+                       const TlDynamics *dynamics);
 
 #endif

@@ -36,6 +36,11 @@ typedef struct TlGroups {
   TlContact *found_contact;
   int32_t found;
   TlIslands islands_found; /* what the groups were made from */
+  int32_t *
+      pair_ns; /* with sync, of `pair`: impulses (TlGroup), from which the caller makes what its solve takes */
+  int32_t *found_ns; /* likewise of those that were found, after tl_groups_home */
+  TlVec3
+      *solve_at; /* with sync, of each owned body: a place whose owner solves most of its pairs */
 } TlGroups;
 
 /* Group and order the pairs. On one rank pairs and contacts are put into that order, with first and
@@ -49,7 +54,7 @@ TlStatus tl_groups_make(const TlBodies *bodies, const TlDynamics *dynamics, TlPa
 TlStatus tl_groups_list(const TlMovers *movers, TlPair *pairs, int32_t pair_count,
                         TlContact *contacts, const TlSync *sync, TlArena *arena, TlGroups *groups);
 /* After the stages: what the pairs that tl_groups_make was given have borne (`impulse`, `rest`,
- * `touched`, `stuck`), wherever it was solved. Collective. */
+ * `touched`, `stuck`), and what they took, wherever they were solved. Collective. */
 TlStatus tl_groups_home(const TlGroups *groups, const TlDynamics *dynamics);
 
 /* One solve of every group after the other. The group that ranks solve together runs first and in

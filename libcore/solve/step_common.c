@@ -292,6 +292,28 @@ static bool is_of_sleep(TlPairKind kind) {
   return kind == TL_SLEEPING || kind == TL_SLEEPING_PLACES || kind == TL_SLEEPING_SEARCHES;
 }
 
+/* What tl_step makes the bodies' `work` from. */
+static TlStatus begin_work(const TlStep *s) {
+  TlWorkspace *w = s->work;
+  size_t n = (size_t)s->state->bodies.total;
+  w->half_lookups = tl_arena_push(&w->arena, n, sizeof *w->half_lookups);
+  w->solve_ns = tl_arena_push(&w->arena, n, sizeof *w->solve_ns);
+  if (!w->half_lookups || !w->solve_ns) return TL_ENOMEM;
+  memset(w->half_lookups, 0, n * sizeof *w->half_lookups);
+  memset(w->solve_ns, 0, n * sizeof *w->solve_ns);
+  return TL_OK;
+}
+
+void tl_step_charge(const TlStep *s, const TlGroups *groups) {
+  TlBodies *b = &s->state->bodies;
+  for (int64_t i = 0; i < b->owned; i++) b->solve_at[i] = groups->solve_at[i];
+  for (int32_t i = 0; i < groups->found; i++) {
+    const TlPair *p = &groups->found_pair[i];
+    s->work->solve_ns[p->a] += groups->found_ns[i] / 2;
+    s->work->solve_ns[p->b >= 0 ? p->b : p->a] += groups->found_ns[i] / 2;
+  }
+}
+
 TlStatus tl_step_begin(const TlStep *s) {
   TlBodies *b = &s->state->bodies;
   bool places = s->model->search.edges == TL_EDGES_PLACES;
@@ -302,6 +324,7 @@ TlStatus tl_step_begin(const TlStep *s) {
       b->pairs.of[k].count = 0;
   if (s->sync) {
     place_boundaries(s);
+    TL_TRY(begin_work(s));
     TL_TRY(tl_step_derive(s));
     set_reach(s, b->owned);
   } else {

@@ -3,6 +3,7 @@
 #ifndef TL_SOLVE_STEP_COMMON_H
 #define TL_SOLVE_STEP_COMMON_H
 
+#include "solve/stages.h"
 #include "solve/workspace.h"
 
 /* The step in hand: what tl_step was given, and this rank's part of the report's exact sums. */
@@ -37,6 +38,9 @@ TlStatus tl_step_check_bodies(const TlStep *step, int ranks);
  * of the owned bodies; on one rank, where that costs no exchange, of all bodies. Each rank for
  * itself: the caller makes the ranks agree on the status (tl_step_together). */
 TlStatus tl_step_begin(const TlStep *step);
+/* On several ranks, after tl_groups_home: what the solve of the groups' pairs took is charged to the bodies,
+ * half of a pair's to each. */
+void tl_step_charge(const TlStep *step, const TlGroups *groups);
 /* The number of steps grows by one, and driven boundaries stand where they are then. */
 void tl_step_count(const TlStep *step);
 

@@ -144,7 +144,8 @@ static TlStatus detect(const TlStep *s, const TlMotion *motion, const double *ne
                 .near = &w->near,
                 .points = w->points,
                 .manifolds = &w->manifolds,
-                .places = m->search.edges == TL_EDGES_PLACES ? &w->places : NULL};
+                .places = m->search.edges == TL_EDGES_PLACES ? &w->places : NULL,
+                .half_lookups = w->half_lookups};
   TL_TRY(tl_motion_check_poses(b, step));
   return tl_context(tl_detect(&d, b, &motion->real, &w->found), "step %lld", (long long)step);
 }
@@ -167,6 +168,21 @@ static TlStatus find_contacts(const TlStep *s, TlMotion *motion) {
     TL_TRY(tl_sleep_wake_touched(s, &woke));
   }
   return s->model->search.edges == TL_EDGES_PLACES ? tl_place_commit(&w->places, &b->pairs) : TL_OK;
+}
+
+/* What the solve of each pair takes, by counts; impulses that the method does not count by pairs are spread
+ * evenly over those of the group. */
+static void price_pairs(const TlGroups *groups, const TlStageCounts *counts) {
+  for (int32_t i = 0; i < groups->count; i++) {
+    const TlGroup *g = &groups->group[i];
+    int64_t even = counts[i].etm.impulses;
+    int64_t other_ns = TL_WORK_NS_ISLANDS + counts[i].rest.sweeps * TL_WORK_NS_RESTING;
+    for (int32_t k = 0; k < g->pairs; k++) even -= g->impulses[k];
+    for (int32_t k = 0; k < g->pairs; k++) {
+      int64_t ns = (g->impulses[k] + even / g->pairs) * TL_WORK_NS_COLLISIONS + other_ns;
+      g->impulses[k] = ns < INT32_MAX ? (int32_t)ns : INT32_MAX;
+    }
+  }
 }
 
 /* Move, then correct the nets' velocities: this order keeps grains from passing (Tan 2024 4.2). */
@@ -228,7 +244,9 @@ TlStatus tl_step_by_impulses(TlStep *s, TlStepReport *r) {
   TL_TRY(stage_counts(&stage, &w->arena));
   TL_TRY(solve(s, &motion, &stage, r));
   tl_audit_enter(w->audit, TL_AUDIT_MOVE);
+  if (s->sync) price_pairs(&groups, stage.counts);
   TL_TRY(tl_groups_home(&groups, &motion.real));
+  if (s->sync) tl_step_charge(s, &groups);
   TL_TRY(tl_step_together(s->sync, tl_step_unresolved(s, &r->unresolved)));
   TL_TRY(advance(s, &motion, &groups.islands_found, r));
   TL_TRY(remember(s));

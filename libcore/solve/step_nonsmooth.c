@@ -294,6 +294,7 @@ static TlStatus detect(const TlStep *s, const TlMotion *motion, TlPairRows *memo
                 .points = w->points,
                 .manifolds = &w->manifolds,
                 .places = m->search.edges == TL_EDGES_PLACES ? &w->places : NULL,
+                .half_lookups = w->half_lookups,
                 .memory = memory};
   TL_TRY(tl_motion_check_poses(b, step));
   TL_TRY(tl_context(tl_detect(&d, b, &motion->real, &w->found), "step %lld", (long long)step));
@@ -308,6 +309,19 @@ static int64_t visits_of(const TlNsRows *r, const TlNsCount *count) {
       visits += (r->range[i].last - r->range[i].first) *
                 count[r->first_island[g] + r->range[i].island].iterations;
   return visits;
+}
+
+/* What ranks are balanced by: the sweeps over a pair. */
+static void price_pairs(const TlNsRows *r, const TlNsCount *impact, const TlNsCount *rest) {
+  for (int32_t g = 0; g < r->groups.count; g++) {
+    const TlGroup *group = &r->groups.group[g];
+    for (int32_t k = 0; k < group->pairs; k++) {
+      int32_t at = r->first_island[g] + group->pair[k].island;
+      int64_t sweeps = rest[at].iterations + (impact ? impact[at].iterations : 0);
+      int64_t ns = TL_WORK_NS_ISLANDS + sweeps * TL_WORK_NS_RESTING;
+      group->impulses[k] = ns < INT32_MAX ? (int32_t)ns : INT32_MAX;
+    }
+  }
 }
 
 static void report_stages(const TlNsRows *r, const TlNsCount *impact, const TlNsCount *rest,
@@ -332,9 +346,12 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlReduce *reduce, TlStepReport *re
   TlNsCount *impact = NULL, *rest;
   TlNsBody *before;
   bool hit;
+  TlAudit *audit = s->work->audit;
   double start = tl_clock_s();
+  tl_audit_enter(audit, TL_AUDIT_ISLANDS);
   TL_TRY(tl_step_together(s->sync, tl_nonsmooth_rows(r)));
   TL_TRY(tl_nonsmooth_scatter(r));
+  tl_audit_enter(audit, TL_AUDIT_COLLISIONS);
   TL_TRY(tl_nonsmooth_impact_rows(r, &hit));
   if (hit) {
     TlNsStage stage = {true, o->impact_iterations, o->tolerance};
@@ -349,6 +366,7 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlReduce *reduce, TlStepReport *re
   }
   double middle = tl_clock_s();
   report->etm_s = middle - start;
+  tl_audit_enter(audit, TL_AUDIT_RESTING);
   /* right-hand sides ask for the velocities before forces act, so they come before the kick */
   TL_TRY(tl_nonsmooth_force_rows(r, o->warm));
   TL_TRY(copy_bodies(r, &before)); /* forces and impulses act at once: before the kick */
@@ -362,7 +380,12 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlReduce *reduce, TlStepReport *re
   add_bond_work(r, before, &s->sums);
   add_pressure_work(r, before, &s->sums);
   if (reduce) tl_reduce_hold(reduce, r, false);
+  tl_audit_enter(audit, TL_AUDIT_MOVE);
+  tl_audit_work(audit, TL_AUDIT_ISLANDS, r->problem.patches);
+  tl_audit_work(audit, TL_AUDIT_COLLISIONS, impact ? visits_of(r, impact) : 0);
+  tl_audit_work(audit, TL_AUDIT_RESTING, visits_of(r, rest));
   report_stages(r, impact, rest, report);
+  if (s->sync) price_pairs(r, impact, rest);
   report->rest_s = tl_clock_s() - middle;
   return TL_OK;
 }
@@ -484,6 +507,7 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
   }
   TL_TRY(tl_sync_forward(s->sync, motion.real.twist, sizeof *motion.real.twist));
   TL_TRY(tl_nonsmooth_write_back(&rows));
+  if (s->sync) tl_step_charge(s, &rows.groups);
   add_forces(s, &rows, report);
   TL_TRY(tl_nonsmooth_remember(&rows, reduces ? reduce.inner_moment : NULL, b));
   TL_TRY(note_joints(s, &rows));

@@ -275,7 +275,8 @@ static TlStatus press(Forces *f) {
                            .points = w->points,
                            .arena = &w->arena,
                            .work = &w->press,
-                           .bodies = f->bodies};
+                           .bodies = f->bodies,
+                           .half_lookups = w->half_lookups};
   return tl_context(tl_press_all(&f->press), "step %lld", (long long)step);
 }
 

@@ -57,6 +57,7 @@ static inline TlTally tl_visit_contacts(const TlGroup *g, const TlTwist *twist,
     if (impulses == 0) tl_memo_leave(memo, pair, twist, 0);
     tally.open |= impulses > 0;
     tally.impulses += impulses;
+    tl_group_count_impulses(g, at, impulses);
   }
   return tally;
 }

@@ -28,6 +28,7 @@ static void forget(TlWorkspace *w) {
   tl_manifolds_free(&w->manifolds);
   tl_press_work_free(&w->press);
   w->found = (TlFound){0};
+  w->half_lookups = w->solve_ns = NULL;
   w->joint_row = NULL;
   w->joint_rows = 0;
   for (size_t i = 0; i < w->known_capacity; i++) w->known[i] = (TlKnownShape){0, NULL};

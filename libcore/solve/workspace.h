@@ -51,6 +51,9 @@ struct TlWorkspace {
   int64_t unchecked; /* grains whose derived fields were made anew since bodies were last checked */
   TlProblemRow *problem;
   size_t problem_count, problem_capacity;
+  int64_t
+      *half_lookups; /* of the step, in the arena, a body: what the search cost (tl_scan_charge); */
+  int64_t *solve_ns; /* and what the solve did. NULL on one rank */
   const TlCollisionTrace *trace;
   TlAudit *audit; /* borrowed; NULL: none */
 };

@@ -172,11 +172,12 @@ static void pile(void) {
                 "iterations by cells over those in one order, cold", 1.05);
   judge_at_least(JUDGE_GOAL, "nonsmooth_threads_speedup", one / two,
                  "time by one thread over that by two", 1.5);
-  judge_note("A pile of %lld spheres in one island, %d contacts: %lld iterations cold and %lld warm "
-             "by cells, %lld and %lld in one order from below, to a residual of 1e-4 of g h. 50 "
-             "sweeps take %.1f ms by one thread and %.1f ms by two.",
-             (long long)p.rows.groups.largest, p.rows.problem.patches, (long long)cold,
-             (long long)warm, (long long)cold_one, (long long)warm_one, 1e3 * one, 1e3 * two);
+  judge_note(
+      "A pile of %lld spheres in one island, %d contacts: %lld iterations cold and %lld warm "
+      "by cells, %lld and %lld in one order from below, to a residual of 1e-4 of g h. 50 "
+      "sweeps take %.1f ms by one thread and %.1f ms by two.",
+      (long long)p.rows.groups.largest, p.rows.problem.patches, (long long)cold, (long long)warm,
+      (long long)cold_one, (long long)warm_one, 1e3 * one, 1e3 * two);
   problem_free(&p);
   heap_free(&h);
 }

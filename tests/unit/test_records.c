@@ -118,8 +118,9 @@ START_TEST(packed_fields_come_back_and_the_others_stay_or_are_zero) {
   ck_assert_uint_eq(size, 3 * 8 + 8 + 24 + 32 + 4);
   ck_assert_uint_eq(size, tl_record_packed_bytes(&tl_collider_record, TL_HALO));
   size = tl_record_packed_bytes(&tl_body_record, TL_SAVE);
-  ck_assert_uint_eq(size, 8 + 3 * 24 + 5 * 8 + 32 + 5 * 4);
-  ck_assert_uint_eq(size - 4, tl_record_packed_bytes(&tl_body_record, TL_HALO));
+  size_t work = 2 * 8 + 24; /* which ghosts need not know */
+  ck_assert_uint_eq(size, 8 + 3 * 24 + 5 * 8 + 32 + 5 * 4 + work);
+  ck_assert_uint_eq(size - 4, tl_record_packed_bytes(&tl_body_record, TL_HALO) + work);
 }
 END_TEST
 
@@ -131,7 +132,7 @@ START_TEST(a_layout_names_types_names_and_units) {
   ck_assert_ptr_nonnull(strstr(text, "TlVec3 velocity m/s; TlVec3 momentum kg m2/s; "));
   /* too long for the text: a hash of it, which another unit changes */
   tl_record_layout(&tl_body_record, TL_SAVE, less, sizeof less);
-  ck_assert_ptr_nonnull(strstr(less, "body: 15 fields, hash"));
+  ck_assert_ptr_nonnull(strstr(less, "body: 18 fields, hash"));
   TlRecordField field[32];
   memcpy(field, tl_body_record.field, (size_t)tl_body_record.count * sizeof *field);
   TlRecord changed = tl_body_record;
