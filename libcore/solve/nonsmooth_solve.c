@@ -62,8 +62,13 @@ static TlTally visit_further(const void *walk, int k, int32_t from, int32_t to) 
 }
 
 static TlStatus once(const Walk *w, TlPairsVisit visit) {
+  const TlGroup *g = w->group;
+  if (!g->share && g->phase_start[g->phases] == 1) { /* one cell: nobody to meet */
+    visit(w, 0, 0, g->pairs);
+    return TL_OK;
+  }
   TlNsBody *body = w->r->problem.body;
-  TlSweeps sweeps = {w->group, body, sizeof *body, NULL, visit, w, VISIT_NS};
+  TlSweeps sweeps = {g, body, sizeof *body, NULL, visit, w, VISIT_NS};
   TlTally tally = {0};
   return tl_sweeps_run(&sweeps, 0, 0, 1, &tally);
 }

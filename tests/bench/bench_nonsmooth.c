@@ -142,15 +142,15 @@ static double wall_s(const Heap *h, int threads) {
   Problem p;
   double least = INFINITY;
   int64_t most;
-  tl_par_set_threads(threads);
   JUDGE_OK(problem_of(&p, h->solver, (TlBodies *)&h->bodies));
+  tl_par_set_threads(threads);
   for (int i = 0; i < WINDOWS; i++) {
     double start = tl_clock_s();
     JUDGE_OK(problem_solve(&p, 50, -1, &most));
     least = fmin(least, tl_clock_s() - start);
   }
-  problem_free(&p);
   tl_par_set_threads(1);
+  problem_free(&p);
   return least;
 }
 
