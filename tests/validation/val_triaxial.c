@@ -271,16 +271,17 @@ static void plot(void) {
     fclose(file);
     tl_tx_free(&test);
   }
-  judge_gnuplot("triaxial_cell",
-                "set multiplot layout 2,1; set key outside top center horizontal; set xrange [0:10]\n"
-                "set lmargin 10; set yrange [0:*]\n"
-                "names = \"'friction 0.5' 'friction 0.2' 'spheres' 'friction 0.5, nonsmooth'\"\n"
-                "set ylabel 'deviatoric stress, kPa'\n"
-                "plot for [i=0:3] 'curve'.i.'.dat' using 1:2 with lines lw 2 title word(names, "
-                "i+1)\n"
-                "set yrange [*:*]; set xlabel 'axial strain, %'; set ylabel 'volume, %'\n"
-                "plot for [i=0:3] 'curve'.i.'.dat' using 1:3 with lines lw 2 notitle\n"
-                "unset multiplot\n");
+  judge_gnuplot(
+      "triaxial_cell",
+      "set multiplot layout 2,1; set key outside top center horizontal; set xrange [0:10]\n"
+      "set lmargin 10; set yrange [0:*]\n"
+      "names = \"'friction 0.5' 'friction 0.2' 'spheres' 'friction 0.5, nonsmooth'\"\n"
+      "set ylabel 'deviatoric stress, kPa'\n"
+      "plot for [i=0:3] 'curve'.i.'.dat' using 1:2 with lines lw 2 title word(names, "
+      "i+1)\n"
+      "set yrange [*:*]; set xlabel 'axial strain, %'; set ylabel 'volume, %'\n"
+      "plot for [i=0:3] 'curve'.i.'.dat' using 1:3 with lines lw 2 notitle\n"
+      "unset multiplot\n");
 }
 
 int main(int argc, char **argv) {
