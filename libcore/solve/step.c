@@ -7,9 +7,11 @@
 
 TlStatus tl_step_check(const TlModel *model, TlState *state, TlWorkspace *work, int ranks) {
   const TlStep step = {.model = model, .state = state, .work = work};
+  const TlMethodKind *method = tl_method(model->method);
+  if (method->check_ranks) TL_TRY(method->check_ranks(model, ranks));
   TL_TRY(tl_step_derive(&step));
   TL_TRY(tl_step_check_constraints(&step));
-  return tl_step_check_bodies(&step, ranks);
+  return tl_step_check_bodies(&step);
 }
 
 double tl_step_longest(const TlModel *model, const TlState *state) {

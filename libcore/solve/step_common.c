@@ -276,10 +276,10 @@ TlStatus tl_step_check_constraints(const TlStep *s) {
   return TL_OK;
 }
 
-TlStatus tl_step_check_bodies(const TlStep *s, int ranks) {
+TlStatus tl_step_check_bodies(const TlStep *s) {
   const TlMethodKind *method = tl_method(s->model->method);
   if (!method->check_bodies || s->work->unchecked == 0) return TL_OK;
-  TL_TRY(method->check_bodies(s->model, &s->state->bodies, ranks));
+  TL_TRY(method->check_bodies(s->model, &s->state->bodies));
   s->work->unchecked = 0;
   return TL_OK;
 }
@@ -331,7 +331,7 @@ TlStatus tl_step_begin(const TlStep *s) {
     TL_TRY(refresh(s)); /* which exchanges nothing on one rank */
   }
   TL_TRY(tl_sleep_begin(s));
-  return tl_step_check_bodies(s, s->sync ? s->sync->ranks : 1); /* grains may have come in */
+  return tl_step_check_bodies(s); /* grains may have come in */
 }
 
 /* ---- nets ---- */

@@ -32,7 +32,7 @@ double tl_step_reaching_speed(const TlStep *step, int64_t index);
 TlStatus tl_step_derive(const TlStep *step);
 /* Are constraints of kinds that the method solves, and bodies such that it may step them? */
 TlStatus tl_step_check_constraints(const TlStep *step);
-TlStatus tl_step_check_bodies(const TlStep *step, int ranks);
+TlStatus tl_step_check_bodies(const TlStep *step);
 
 /* Checks, and derived fields of the ghosts that came since tl_step_refresh, which has filled those
  * of the owned bodies; on one rank, where that costs no exchange, of all bodies. Each rank for

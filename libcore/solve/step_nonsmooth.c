@@ -584,12 +584,11 @@ static TlStatus check_adhesion(const TlModel *m, const TlColliders *x, int64_t i
   return TL_OK;
 }
 
-/* What is solved on one rank alone. */
-static TlStatus check_ranks(const TlModel *m, const TlBodies *b, int ranks) {
+/* What is solved on one rank alone; joints are refused with their study (run/joints.c). */
+static TlStatus check_ranks(const TlModel *m, int ranks) {
   const TlNonsmooth *o = &m->nonsmooth;
   const char *what = NULL;
   if (m->net_count > 0) what = "nets and membranes";
-  if (tl_ns_joints_most(b) > 0) what = "joints";
   if (o->reduction.split != TL_SPLIT_OFF) what = "aggregates (section reduction)";
   if (o->solver == TL_NS_GRADIENTS) what = "by conjugate gradients (nonsmooth.solver: nncg)";
   if (ranks == 1 || !what) return TL_OK;
@@ -599,8 +598,7 @@ static TlStatus check_ranks(const TlModel *m, const TlBodies *b, int ranks) {
                  what, ranks);
 }
 
-static TlStatus check_bodies(const TlModel *m, const TlBodies *b, int ranks) {
-  TL_TRY(check_ranks(m, b, ranks));
+static TlStatus check_bodies(const TlModel *m, const TlBodies *b) {
   for (int64_t i = 0; i < b->colliders.owned; i++) TL_TRY(check_adhesion(m, &b->colliders, i));
   return tl_ns_joints_check(b);
 }
@@ -642,6 +640,7 @@ const TlMethodKind tl_method_nonsmooth = {.bears_force = true,
                                           .check = check,
                                           .reach = tl_step_impulse_reach,
                                           .advise = advise,
+                                          .check_ranks = check_ranks,
                                           .check_bodies = check_bodies,
                                           .step = step_by_constraints,
                                           .contact_rows = tl_step_impulse_rows};

@@ -442,8 +442,7 @@ static bool only_faces_meet(const TlModel *m, const TlBodies *b) {
   return true;
 }
 
-static TlStatus check_bodies(const TlModel *m, const TlBodies *b, int ranks) {
-  (void)ranks;
+static TlStatus check_bodies(const TlModel *m, const TlBodies *b) {
   bool faces = m->search.surface && only_faces_meet(m, b);
   for (int64_t i = 0; i < b->owned; i++) {
     if (b->flags[i] & TL_BODY_GUIDED) TL_TRY(check_joint(b, i));
