@@ -23,7 +23,8 @@ _Static_assert(COUNT(tl_contact_params) == TL_CONTACT_PARAMS, "rows of section c
 const TlParam tl_solver_params[] = {
     CHOICE(TlSolverSetup, method, "etm-level", TL_METHOD_CHOICES,
            "energy tracking by rising level, or contact by contact in order (one rank only); or "
-           "sequential or simultaneous impulses"),
+           "sequential or simultaneous impulses; or springs at contacts (section penalty); or "
+           "constraints at long steps (section nonsmooth)"),
     CHOICE(TlSolverSetup, order, "weighted", "weighted|plain",
            "contacts in order of reduced mass times approach velocity, or of the velocity"),
     CHOICE(TlSolverSetup, friction_direction, "sliding", "sliding|tang",
