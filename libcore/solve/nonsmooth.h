@@ -132,7 +132,7 @@ typedef struct TlNsProblem {
  * [first_bond, last_bond), then patches [first, last). */
 typedef struct TlNsRange {
   int32_t first, last, first_joint, last_joint, first_bond, last_bond;
-  int32_t island;
+  int32_t island; /* number among all, for who made the problem */
 } TlNsRange;
 
 /* Each of these visits the rows of a range. Ranges that are visited at the same time must share no body

@@ -263,22 +263,22 @@ static TlStatus sum_islands(const TlNsRows *r, int width, const double *of_range
   memset(of_island, 0, (size_t)width * (size_t)r->islands * sizeof *of_island);
   for (int32_t g = 0; g < r->groups.count; g++) {
     const TlGroup *group = &r->groups.group[g];
-    int32_t first = r->first_island[g], islands = r->first_island[g + 1] - first;
+    int32_t first = width * r->first_island[g];
     int32_t from = r->group_range[g], to = r->group_range[g + 1];
     if (!group->large) {
       for (int32_t i = from; i < to; i++)
-        for (int k = 0; k < width; k++) of_island[width * first + k] += of_range[width * i + k];
+        for (int k = 0; k < width; k++) of_island[first + k] += of_range[width * i + k];
       continue;
     }
-    size_t n = (size_t)width * (size_t)islands;
+    size_t n = (size_t)width * (size_t)group->islands;
     TlExact *sum = tl_arena_push(r->arena, n, sizeof *sum);
     if (!sum) return TL_ENOMEM;
     memset(sum, 0, n * sizeof *sum);
     for (int32_t i = from; i < to; i++)
       for (int k = 0; k < width; k++)
-        tl_exact_add(&sum[width * r->range[i].island + k], of_range[width * i + k]);
+        tl_exact_add(&sum[width * r->range[i].island - first + k], of_range[width * i + k]);
     if (group->share) TL_TRY(tl_sync_sum_int(r->sync, sum->limb, (int)n * TL_EXACT_LIMBS));
-    for (size_t k = 0; k < n; k++) of_island[(size_t)(width * first) + k] = tl_exact_value(&sum[k]);
+    for (size_t k = 0; k < n; k++) of_island[(size_t)first + k] = tl_exact_value(&sum[k]);
   }
   return TL_OK;
 }
@@ -287,18 +287,13 @@ static TlStatus sum_islands(const TlNsRows *r, int width, const double *of_range
 static TlStatus least_islands(const TlNsRows *r, int width, const double *of_range,
                               double *of_island) {
   for (int32_t i = 0; i < width * r->islands; i++) of_island[i] = INFINITY;
-  for (int32_t g = 0; g < r->groups.count; g++) {
-    const TlGroup *group = &r->groups.group[g];
-    int32_t from = r->group_range[g], to = r->group_range[g + 1];
-    double *value = &of_island[width * r->first_island[g]];
-    for (int32_t i = from; i < to; i++)
-      for (int k = 0; k < width; k++) {
-        double *least = &value[width * r->range[i].island + k];
-        *least = tl_min(*least, of_range[width * i + k]);
-      }
-    if (group->share) TL_TRY(tl_sync_least(r->sync, value, width * group->islands));
-  }
-  return TL_OK;
+  for (int32_t i = 0; i < r->ranges; i++)
+    for (int k = 0; k < width; k++) {
+      double *least = &of_island[width * r->range[i].island + k];
+      *least = tl_min(*least, of_range[width * i + k]);
+    }
+  if (!r->groups.shared) return TL_OK; /* else group 0, the first islands, is that of all ranks */
+  return tl_sync_least(r->sync, of_island, width * r->groups.group[0].islands);
 }
 
 /* ---- iterations ---- */
@@ -494,10 +489,10 @@ static void add_link(TlNsRows *r, const Links *links, int32_t link) {
       (TlNsBond){.a = from->a, .b = from->b, .n = from->n, .half = 0.5 * from->length};
 }
 
-/* The rows of a cell: islands one after the other; of each joints, bonds in the order of their keys, and
- * patches from below. */
-static void add_cell(TlNsRows *r, const Links *links, const TlPair *pair, int32_t pairs, TlVec3 up,
-                     Item *item) {
+/* The rows of a cell of a group: islands one after the other; of each joints, bonds in the order of their
+ * keys, and patches from below. */
+static void add_cell(TlNsRows *r, const Links *links, int32_t group, const TlPair *pair,
+                     int32_t pairs, TlVec3 up, Item *item) {
   TlNsProblem *q = &r->problem;
   int32_t items = 0;
   for (int32_t i = 0; i < pairs; i++) {
@@ -512,7 +507,7 @@ static void add_cell(TlNsRows *r, const Links *links, const TlPair *pair, int32_
       r->range[r->ranges++] = (TlNsRange){.first = q->patches,
                                           .first_joint = q->joints,
                                           .first_bond = q->bonds,
-                                          .island = item[i].island};
+                                          .island = r->first_island[group] + item[i].island};
     if (item[i].link < INT32_MAX)
       add_link(r, links, item[i].link - 1);
     else
@@ -534,7 +529,7 @@ static void add_rows(TlNsRows *r, const Links *links, TlVec3 up, Item *item) {
     for (int32_t c = 0; c < cells; c++) {
       int32_t from = group->cell_start[c], to = group->cell_start[c + 1];
       r->range_at[at + from] = r->ranges;
-      add_cell(r, links, &group->pair[from], to - from, up, item);
+      add_cell(r, links, g, &group->pair[from], to - from, up, item);
     }
     at += group->pairs;
     r->range_at[at] = r->ranges;
@@ -611,8 +606,7 @@ static double impact_threshold(const TlNsRows *r, const TlContact *c, double fal
 /* What a loop over ranges asks for and gives. */
 typedef struct Pass {
   const TlNsRows *r;
-  const int32_t *island; /* [ranges] of all groups */
-  double *value;         /* [ranges], or more of each */
+  double *value; /* [ranges], or more of each */
   bool warm;
 } Pass;
 
@@ -625,15 +619,21 @@ static TlStatus over_ranges(Pass *pass, TlParBody body) {
 }
 
 static TlStatus open_pass(const TlNsRows *r, int width, Pass *pass) {
-  int32_t *island = tl_arena_push(r->arena, (size_t)r->ranges + 1, sizeof *island);
-  *pass = (Pass){.r = r,
-                 .island = island,
-                 .value = tl_arena_push(r->arena, (size_t)width * ((size_t)r->ranges + 1),
-                                        sizeof *pass->value)};
-  if (!island || !pass->value) return TL_ENOMEM;
-  for (int32_t g = 0, i = 0; g < r->groups.count; g++)
-    for (; i < r->group_range[g + 1]; i++) island[i] = r->first_island[g] + r->range[i].island;
-  return TL_OK;
+  size_t n = (size_t)width * ((size_t)r->ranges + 1);
+  *pass = (Pass){.r = r, .value = tl_arena_push(r->arena, n, sizeof *pass->value)};
+  return pass->value ? TL_OK : TL_ENOMEM;
+}
+
+/* A patch without impulses. */
+static void empty_patch(const TlNsProblem *q, TlNsPatch *p) {
+  p->lambda[0] = p->lambda[1] = 0;
+  if (p->resist >= 0) memset(q->resist[p->resist].lambda, 0, sizeof q->resist->lambda);
+}
+
+static void make_joints(const TlNsRows *r, const TlNsRange *range, bool impact, bool warm) {
+  for (int32_t i = range->first_joint; i < range->last_joint; i++)
+    tl_ns_joint_rows(&r->problem, r->bodies, &r->origin[i], &r->problem.joint[i], r->model->step_s,
+                     r->model->nonsmooth.joint_damping, impact, warm);
 }
 
 /* value: minus the fastest approach that is an impact. */
@@ -680,16 +680,12 @@ static TlStatus make_impact_rows(void *context, int64_t begin, int64_t end, int6
   (void)thread;
   for (int64_t at = begin; at < end; at++) {
     const TlNsRange *range = &r->range[at];
-    if (!r->island[pass->island[at]].impacts) continue;
+    if (!r->island[range->island].impacts) continue;
     for (int32_t i = range->first; i < range->last; i++) {
-      TlNsPatch *p = &q->patch[i];
-      p->lambda[0] = p->lambda[1] = 0;
-      if (p->resist >= 0) memset(q->resist[p->resist].lambda, 0, sizeof q->resist->lambda);
-      tl_nonsmooth_prepare(q, p);
+      empty_patch(q, &q->patch[i]);
+      tl_nonsmooth_prepare(q, &q->patch[i]);
     }
-    for (int32_t i = range->first_joint; i < range->last_joint; i++)
-      tl_ns_joint_rows(q, r->bodies, &r->origin[i], &q->joint[i], r->model->step_s,
-                       r->model->nonsmooth.joint_damping, true, false);
+    make_joints(r, range, true, false);
   }
   return TL_OK;
 }
@@ -721,7 +717,7 @@ static TlStatus note_range(void *context, int64_t begin, int64_t end, int64_t bl
   (void)thread;
   for (int64_t at = begin; at < end; at++) {
     const TlNsRange *range = &r->range[at];
-    if (!r->island[pass->island[at]].impacts) continue;
+    if (!r->island[range->island].impacts) continue;
     for (int32_t i = range->first; i < range->last; i++) {
       const TlNsPatch *p = &q->patch[i];
       r->impact[TL_NS_IMPACTS * i] = p->lambda[0];
@@ -819,14 +815,11 @@ static TlStatus make_force_rows(void *context, int64_t begin, int64_t end, int64
         value[CONTACT_SUM] += c->rest.x * c->knn;
         value[CONTACTS]++;
       }
-      p->lambda[0] = p->lambda[1] = 0;
-      if (p->resist >= 0) memset(q->resist[p->resist].lambda, 0, sizeof q->resist->lambda);
+      empty_patch(q, p);
       if (pass->warm && !p->impacts) warm_patch(r, p);
       tl_nonsmooth_prepare(q, p);
     }
-    for (int32_t i = range->first_joint; i < range->last_joint; i++)
-      tl_ns_joint_rows(q, r->bodies, &r->origin[i], &q->joint[i], r->model->step_s,
-                       r->model->nonsmooth.joint_damping, false, pass->warm);
+    make_joints(r, range, false, pass->warm);
     for (int32_t i = range->first_bond; i < range->last_bond; i++) {
       TlNsBond *bond = &q->bond[i];
       tl_ns_bond_rows(q, r->bonded[i], r->model->step_s, bond);

@@ -12,7 +12,7 @@ static const double PATCH_NS = 3000; /* work on a pair of an island, about */
 typedef struct Walk {
   const TlNsRows *r;
   const TlGroup *group;
-  int32_t first_pair; /* of the group, among those of all groups */
+  int32_t first_pair, first_island; /* of the group, among those of all groups */
   bool impact;
   const double *open;        /* [islands of the group] 0: left alone */
   double *beta, *last, *now; /* [islands of the group]; gradients only */
@@ -25,7 +25,7 @@ static TlTally visit_cell(const Walk *w, int32_t from, int32_t to, RangeVisit vi
   const int32_t *at = w->r->range_at + w->first_pair;
   for (int32_t i = at[from]; i < at[to]; i++) {
     TlNsRange range = w->r->range[i];
-    if (w->open[range.island] == 0) continue;
+    if (w->open[range.island - w->first_island] == 0) continue;
     if (w->impact) range.last_bond = range.first_bond;
     visit(w, &range, i);
   }
@@ -54,7 +54,7 @@ static TlTally visit_sweep(const void *walk, int k, int32_t from, int32_t to) {
 
 static void further_range(const Walk *w, const TlNsRange *range, int32_t number) {
   (void)number;
-  tl_nonsmooth_further(&w->r->problem, range, w->beta[range->island]);
+  tl_nonsmooth_further(&w->r->problem, range, w->beta[range->island - w->first_island]);
 }
 static TlTally visit_further(const void *walk, int k, int32_t from, int32_t to) {
   (void)k;
@@ -79,7 +79,7 @@ static void take_changes(const Walk *w, int32_t group, double *change) {
   for (int32_t i = 0; i < w->group->islands; i++)
     if (w->open[i] != 0) change[i] = 0;
   for (int32_t i = r->group_range[group]; i < r->group_range[group + 1]; i++) {
-    int32_t island = r->range[i].island;
+    int32_t island = r->range[i].island - w->first_island;
     if (w->open[island] != 0) change[island] = fmin(change[island], -sqrt(r->change[i]));
   }
 }
@@ -89,8 +89,10 @@ static void take_gradients(const Walk *w, int32_t group) {
   const TlNsRows *r = w->r;
   double *now = w->now;
   for (int32_t i = 0; i < w->group->islands; i++) now[i] = 0;
-  for (int32_t i = r->group_range[group]; i < r->group_range[group + 1]; i++)
-    if (w->open[r->range[i].island] != 0) now[r->range[i].island] += r->gradient[i];
+  for (int32_t i = r->group_range[group]; i < r->group_range[group + 1]; i++) {
+    int32_t island = r->range[i].island - w->first_island;
+    if (w->open[island] != 0) now[island] += r->gradient[i];
+  }
   for (int32_t i = 0; i < w->group->islands; i++) {
     double beta = w->last[i] > 0 ? now[i] / w->last[i] : 0;
     w->beta[i] = beta < 1 ? beta : 0; /* 0: anew along the gradient */
@@ -106,6 +108,7 @@ TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *s
   Walk w = {.r = r,
             .group = g,
             .first_pair = (int32_t)(g->pair - r->groups.pair),
+            .first_island = r->first_island[group],
             .impact = stage->impact,
             .open = open};
   if (r->problem.direction.point) {

@@ -304,10 +304,8 @@ static TlStatus detect(const TlStep *s, const TlMotion *motion, TlPairRows *memo
 /* Contacts times iterations. */
 static int64_t visits_of(const TlNsRows *r, const TlNsCount *count) {
   int64_t visits = 0;
-  for (int32_t g = 0; g < r->groups.count; g++)
-    for (int32_t i = r->group_range[g]; i < r->group_range[g + 1]; i++)
-      visits += (r->range[i].last - r->range[i].first) *
-                count[r->first_island[g] + r->range[i].island].iterations;
+  for (int32_t i = 0; i < r->ranges; i++)
+    visits += (r->range[i].last - r->range[i].first) * count[r->range[i].island].iterations;
   return visits;
 }
 

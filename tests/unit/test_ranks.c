@@ -89,6 +89,16 @@ static void compare_ranks(const char *name, const char *text, int64_t look, doub
 
 /* ---- fixed scenes ---- */
 
+#define FLOOR_AND_SIDES                                                                            \
+  "planes:\n- {point_m: [0, 0, 0], normal: [0, 0, 1]}\n- {point_m: [0, 0, 0], normal: [1, 0, "     \
+  "0]}\n"                                                                                          \
+  "- {point_m: [0.014, 0, 0], normal: [-1, 0, 0]}\n- {point_m: [0, 0, 0], normal: [0, 1, 0]}\n"    \
+  "- {point_m: [0, 0.012, 0], normal: [0, -1, 0]}\n"
+#define BLOCK_IN_A_BOX                                                                             \
+  "grains: {shapes: [ball, egg]}\n"                                                                \
+  "release: {assembly: lattice, low_m: [0.0002, 0.0002, 0.0002], high_m: [0.0138, 0.0118, 0.04], " \
+  "spacing: 1.02, velocity_m_s: [0.2, 0.1, -0.5]}\n" FLOOR_AND_SIDES
+
 /* Several islands on their way down, each with contacts on the ground; space is cut anew all the
  * time. What the collisions of one island leave must not depend on the rounds that another one
  * needs in the same group. */
@@ -218,16 +228,9 @@ static const char few[] =
     "parallel: {balance_every_steps: 5, imbalance: 1}\n";
 
 /* A block of balls that falls into a box: one island of hundreds, which the ranks solve by cells. */
-static const char pile[] =
-    "time: {dt_s: 5.0e-4, steps: 60}\n" RANKS_SHAPES "grains: {shapes: [ball, egg]}\n"
-    "release: {assembly: lattice, low_m: [0.0002, 0.0002, 0.0002], high_m: [0.0138, 0.0118, 0.04], "
-    "spacing: 1.02, velocity_m_s: [0.2, 0.1, -0.5]}\n"
-    "planes:\n- {point_m: [0, 0, 0], normal: [0, 0, 1]}\n- {point_m: [0, 0, 0], normal: [1, 0, "
-    "0]}\n"
-    "- {point_m: [0.014, 0, 0], normal: [-1, 0, 0]}\n- {point_m: [0, 0, 0], normal: [0, 1, 0]}\n"
-    "- {point_m: [0, 0.012, 0], normal: [0, -1, 0]}\n"
-    "contact: {friction: 0.4, restitution: 0.3}\n"
-    "parallel: {balance_every_steps: 13, imbalance: 1}\n";
+static const char pile[] = "time: {dt_s: 5.0e-4, steps: 60}\n" RANKS_SHAPES BLOCK_IN_A_BOX
+                           "contact: {friction: 0.4, restitution: 0.3}\n"
+                           "parallel: {balance_every_steps: 13, imbalance: 1}\n";
 
 /* Two boulders on and among small balls: contacts of very different length, so several levels of
  * grids. */
@@ -240,11 +243,7 @@ static const char boulders[] =
     "spacing: 1.02, velocity_m_s: [0.1, 0, -0.3]}\n"
     "bodies: [{shape: boulder, position_m: [0.0045, 0.006, 0.0085], velocity_m_s: [0.3, 0, -1], "
     "count: "
-    "2, step_m: [0.0, 0.0, 0.009]}]\n"
-    "planes:\n- {point_m: [0, 0, 0], normal: [0, 0, 1]}\n- {point_m: [0, 0, 0], normal: [1, 0, "
-    "0]}\n"
-    "- {point_m: [0.014, 0, 0], normal: [-1, 0, 0]}\n- {point_m: [0, 0, 0], normal: [0, 1, 0]}\n"
-    "- {point_m: [0, 0.012, 0], normal: [0, -1, 0]}\n"
+    "2, step_m: [0.0, 0.0, 0.009]}]\n" FLOOR_AND_SIDES
     "contact: {friction: 0.4, restitution: 0.3}\n"
     "parallel: {balance_every_steps: 11, imbalance: 1}\n";
 
@@ -267,13 +266,7 @@ static const char mill[] =
 
 /* One island of hundreds by the nonsmooth method, which is solved by cells. */
 static const char heavy[] =
-    "time: {dt_s: 5.0e-4, steps: 45}\n" RANKS_SHAPES "grains: {shapes: [ball, egg]}\n"
-    "release: {assembly: lattice, low_m: [0.0002, 0.0002, 0.0002], high_m: [0.0138, 0.0118, 0.04], "
-    "spacing: 1.02, velocity_m_s: [0.2, 0.1, -0.5]}\n"
-    "planes:\n- {point_m: [0, 0, 0], normal: [0, 0, 1]}\n- {point_m: [0, 0, 0], normal: [1, 0, "
-    "0]}\n"
-    "- {point_m: [0.014, 0, 0], normal: [-1, 0, 0]}\n- {point_m: [0, 0, 0], normal: [0, 1, 0]}\n"
-    "- {point_m: [0, 0.012, 0], normal: [0, -1, 0]}\n"
+    "time: {dt_s: 5.0e-4, steps: 45}\n" RANKS_SHAPES BLOCK_IN_A_BOX
     "contact: {friction: 0.4, restitution: 0.3, rolling: 0.1}\n"
     "solver: {method: nonsmooth}\n"
     "nonsmooth: {young_Pa: 1.0e+6, overlap_share: 0.02, tolerance: 1.0e-2}\n"
