@@ -36,8 +36,8 @@ static Cost run_at(int times) {
   JUDGE_OK(tl_history_measure(&run, &m));
   Cost c = {cpu_s / (double)run.state->totals.steps, m.front, m.centre.z};
   judge_note("%d times the shortest step: %.2f ms CPU a step, %.1f CPU-s in all; in the end the "
-             "farthest grain is at %.0f mm, the mass centre at %.1f mm, the deepest overlap of any "
-             "step is %.1f%% of the radius.",
+             "farthest grain is at %.0f mm, the mass centre at %.1f mm, the deepest overlap that "
+             "the search saw in any step is %.1f%% of the radius.",
              times, 1e3 * c.step_s, cpu_s, 1e3 * c.front_m, 1e3 * c.centre_m,
              100 * fmax(run.state->totals.overlap_share, run.state->totals.boundary_overlap_share));
   tl_run_close(&run);
