@@ -32,6 +32,7 @@ void tl_points_free(TlPoints *points) {
   tl_free(points->point);
   tl_free(points->hit);
   tl_free(points->queue);
+  tl_free(points->cell);
   *points = (TlPoints){0};
 }
 
@@ -470,6 +471,11 @@ TlStatus tl_narrow_boundary(const TlColliders *b, int64_t body, const TlBoundary
   if (too_far(shape, &pose, boundary, wanted->margin)) return TL_OK;
   return (shape->node_count > 0 ? boundary_points : following_boundary)(shape, &pose, boundary,
                                                                         wanted, points, NULL);
+}
+
+TlStatus tl_narrow_boundary_nodes(const TlShape *nodes, const TlPose *pose,
+                                  const TlBoundary *boundary, TlWanted *wanted, TlPoints *points) {
+  return boundary_points(nodes, pose, boundary, wanted, points, NULL);
 }
 
 TlStatus tl_narrow_boundary_all(const TlColliders *b, int64_t body, const TlBoundary *boundary,

@@ -47,6 +47,8 @@ typedef struct TlPoints {
   size_t hit_capacity;
   int32_t *queue; /* and for its walk down a tree */
   size_t queue_capacity;
+  struct TlTractionCell *cell; /* room of the integrals over surfaces (tractions.h) */
+  size_t cell_capacity;
 } TlPoints;
 
 /* What a search is charged, by which ranks are balanced (search.h): its look-ups since `before`, or none where
@@ -163,13 +165,6 @@ bool tl_narrow_closed_apart(const TlColliders *colliders, int64_t body, int64_t 
 /* Can any node of the body be within margin of the boundary? One lookup. */
 bool tl_narrow_near(const TlColliders *colliders, int64_t body, const TlBoundary *boundary,
                     double margin);
-/* As tl_narrow_nodes, against a boundary. */
-TlStatus tl_narrow_boundary(const TlColliders *colliders, int64_t body, const TlBoundary *boundary,
-                            TlWanted *wanted, TlPoints *points);
-
-TlStatus tl_narrow_boundary_all(const TlColliders *colliders, int64_t body,
-                                const TlBoundary *boundary, TlWanted *wanted, TlPoints *points);
-
 /* A pose as the boundary search needs it, and a node there. */
 typedef struct TlPose {
   TlVec3 x;
@@ -179,6 +174,16 @@ typedef struct TlPose {
 static inline TlVec3 tl_posed(const TlPose *pose, TlVec3 p) {
   return tl_add(pose->x, tl_mat_vec(pose->r, tl_scale(pose->scale, p)));
 }
+/* As tl_narrow_nodes, against a boundary. */
+TlStatus tl_narrow_boundary(const TlColliders *colliders, int64_t body, const TlBoundary *boundary,
+                            TlWanted *wanted, TlPoints *points);
+
+/* Of nodes alone, at a pose. */
+TlStatus tl_narrow_boundary_nodes(const struct TlShape *nodes, const TlPose *pose,
+                                  const TlBoundary *boundary, TlWanted *wanted, TlPoints *points);
+TlStatus tl_narrow_boundary_all(const TlColliders *colliders, int64_t body,
+                                const TlBoundary *boundary, TlWanted *wanted, TlPoints *points);
+
 /* Does a point lie deeper than the deepest so far (ties: the lower key)? */
 static inline bool tl_point_deeper(const TlPoint *point, const TlPoint *deepest) {
   return point->gap < deepest->gap || (point->gap == deepest->gap && point->key < deepest->key);

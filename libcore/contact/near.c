@@ -1,6 +1,8 @@
 #include "contact/near.h"
 
 #include "base/mem.h"
+#include "model/elements.h"
+#include "model/place_shape.h"
 #include "model/shapes.h"
 
 #include <math.h>
@@ -156,7 +158,8 @@ typedef struct Pose2 {
 } Pose2;
 
 static const TlShape *from_shape(const Pose2 *p, int s) {
-  return p->query->colliders->shape[p->side[s].from];
+  const TlShape *shape = p->query->colliders->shape[p->side[s].from];
+  return p->query->elements ? shape->place->elements->middles : shape;
 }
 
 static const TlShape *to_shape(const Pose2 *p, int s) {
@@ -188,8 +191,9 @@ static bool is_for(const TlNearPair *n, const Pose2 *p) {
 static void set_way(Pose2 *p, int s, double moved) {
   const TlShape *to = to_shape(p, s);
   p->way[s].face = to->phi_min_face * to_scale(p, s);
-  p->way[s].in = to->lipschitz * moved;
-  p->way[s].any = to->lipschitz_out * moved;
+  double slope = p->query->elements ? p->query->elements->slope : to->lipschitz;
+  p->way[s].in = slope * moved;
+  p->way[s].any = tl_max(slope, to->lipschitz_out) * moved;
 }
 
 static void measure_motion(const TlNearPair *n, Pose2 *p) {
@@ -274,7 +278,7 @@ static TlStatus collect(const Pose2 *p, int s, TlWanted *wanted, TlPoints *point
 static void note_pose(TlNearPair *n, Pose2 *p) {
   const TlColliders *b = p->query->colliders;
   for (int s = 0; s < 2; s++) {
-    n->shape[s] = from_shape(p, s);
+    n->shape[s] = b->shape[p->side[s].from];
     n->scale[s] = b->scale[p->side[s].from];
     n->side[s].t0 = p->side[s].map.t;
     set_way(p, s, 0);
@@ -299,6 +303,10 @@ static TlStatus pair_build(TlNearPair *n, Pose2 *p, double way, const TlWanted *
     if (s == 0) first_side = count;
   }
   double cutoff = tl_wanted_limit(&wide);
+  const TlNearElements *elements = p->query->elements;
+  for (size_t i = 0; elements && i < count; i++)
+    elements->judge(elements->context, i >= first_side, &points->hit[i]);
+  if (elements) cutoff -= elements->reach;
   for (int s = 0; s < p->sides; s++) {
     TlNodeHit *found = points->hit + (s ? first_side : 0);
     List *list = &n->side[s].list;
@@ -487,6 +495,39 @@ TlStatus tl_near_points(TlNearPair **pair, const TlNearQuery *query, TlWanted *w
   return append_wanted(n, &p, tl_wanted_limit(wanted), points);
 }
 
+TlStatus tl_near_elements(TlNearPair **pair, const TlNearQuery *query, TlPoints *points,
+                          size_t end[2]) {
+  if (!*pair) TL_TRY(TL_NEW(*pair, 1));
+  TlNearPair *n = *pair;
+  Pose2 p;
+  pose_of(query, &p);
+  n->clear_to = -1;
+  bool serves = is_for(n, &p);
+  if (serves) {
+    measure_motion(n, &p);
+    serves = complete(n, &p, 0);
+  }
+  double reach = query->elements->reach;
+  TlWanted wanted = {reach, reach, INFINITY, 0};
+  if (!serves) TL_TRY(pair_build(n, &p, query->way, &wanted, points));
+  size_t count = 0;
+  TL_TRY(TL_RESERVE(points->hit, points->hit_capacity,
+                    (size_t)n->side[0].list.count + (size_t)n->side[1].list.count));
+  for (int s = 0; s < 2; s++) {
+    const List *l = &n->side[s].list;
+    for (int32_t i = 0; i < l->count; i++) {
+      double gap = gap_now(&p, s, (double)l->node[i].gap);
+      if (!(gap < 0)) break;
+      TlNodeHit *hit = &points->hit[count++];
+      hit->gap = gap;
+      hit->p.x = gap_now(&p, s, (double)l->node[i].x);
+      hit->node = l->node[i].node;
+    }
+    end[s] = count;
+  }
+  return TL_OK;
+}
+
 /* ---- boundaries ---- */
 
 struct TlNearWall {
@@ -596,12 +637,11 @@ static bool wall_is_for(const TlNearWall *w, const TlShape *shape, double scale)
   return w && w->cutoff > 0 && w->shape == shape && w->pose.scale == scale;
 }
 
-TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *b, int64_t body, const TlMat3 *turn,
-                          const TlBoundary *boundary, double way, TlWanted *wanted,
-                          TlPoints *points) {
+TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *b, int64_t body,
+                          const TlShape *shape, const TlMat3 *turn, const TlBoundary *boundary,
+                          double way, TlWanted *wanted, TlPoints *points) {
   if (!*wall) TL_TRY(TL_NEW(*wall, 1));
   TlNearWall *w = *wall;
-  const TlShape *shape = b->shape[body];
   TlPose pose = {b->position[body], *turn, b->scale[body]};
   TlWanted start = *wanted;
   size_t count = points->count;

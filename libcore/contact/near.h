@@ -61,13 +61,15 @@ TlNearWall **tl_near_wall(const TlNear *near, int64_t body, int boundary);
 /* The two colliders of a pair, avatars both, or an avatar and a sphere, in this order. turn: their
  * rotation matrices. both: nodes of b too. way: their relative displacement in a step, estimated.
  * band, reach: a list that has to be made serves at least these (TlWanted). */
+struct TlNearElements;
 typedef struct TlNearQuery {
   const TlColliders *colliders;
   int64_t a, b;
   const TlMat3 *turn_a, *turn_b;
   bool both;
   double way, size, band, reach;
-  const TlNear *near; /* brought up to date at these poses; NULL: not so */
+  const TlNear *near;                    /* brought up to date at these poses; NULL: not so */
+  const struct TlNearElements *elements; /* NULL: of their nodes; else of their elements */
   double above; /* what touches has a node with a gap below this (0 but where a sphere seeks) */
 } TlNearQuery;
 
@@ -94,10 +96,23 @@ TlStatus tl_near_place_cache(TlNearPair **pair, TlPlaceCache ***cache);
 TlStatus tl_near_points(TlNearPair **pair, const TlNearQuery *query, TlWanted *wanted,
                         TlPoints *points);
 
-/* As tl_narrow_boundary for an avatar. */
+/* Lists of the elements of two surfaces (model/elements.h). Elements that may touch have middles with a gap below
+ * `reach`; `judge` gives of one of body a (side 0) or b, whose number is hit->node, hit->gap: no point of it has
+ * a smaller gap; hit->p.x: the gap of its middle. World metres. slope: no field changes by more a metre. */
+typedef struct TlNearElements {
+  double reach, slope;
+  void (*judge)(const void *context, int side, TlNodeHit *hit);
+  const void *context;
+} TlNearElements;
+/* Into points->hit, from its start, the elements of a, up to end[0], and of b, up to end[1], that may touch, each
+ * with those two from below at the present pose. */
+TlStatus tl_near_elements(TlNearPair **pair, const TlNearQuery *query, TlPoints *points,
+                          size_t end[2]);
+
+/* As tl_narrow_boundary for an avatar; `nodes`: its shape, or what has other points of its surface as nodes. */
 TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *colliders, int64_t body,
-                          const TlMat3 *turn, const TlBoundary *boundary, double way,
-                          TlWanted *wanted, TlPoints *points);
+                          const TlShape *nodes, const TlMat3 *turn, const TlBoundary *boundary,
+                          double way, TlWanted *wanted, TlPoints *points);
 /* For a search without lists (ground.h): notes that no node has a gap below `least` at this pose; and tells
  * whether what was noted, or a list, proves that none has one below margin now. */
 TlStatus tl_near_note_apart(TlNearWall **wall, const TlColliders *colliders, int64_t body,

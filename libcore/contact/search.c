@@ -5,6 +5,7 @@
 #include "contact/edges.h"
 #include "contact/facet_surface.h"
 #include "contact/patches.h"
+#include "contact/tractions.h"
 #include "contact/wall_places.h"
 #include "contact/ground.h"
 #include "model/net.h"
@@ -150,6 +151,8 @@ static TlStatus any_points(const TlSearchOptions *options, const TlNearQuery *qu
   const TlColliders *x = query->colliders;
   const TlShape *a = x->shape[query->a], *b = x->shape[query->b];
   if (by_places(options, a, b)) return place_points(options, query, lists, known, wanted, points);
+  if (options->elements && query->both && tl_tractions_serve(a, b))
+    return tl_tractions_of_pair(query, options->how == TL_SEARCH_ALL ? NULL : lists, points);
   double reach = tl_scan_between_nodes(options, a, b) ? tl_edges_reach(x, query->a, query->b) : 0;
   seen.margin += reach;
   TL_TRY(node_points(options, query, lists, &seen, points));
@@ -219,8 +222,15 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
   if (places && options->surface && b->shape[i]->place->part &&
       boundary->kind == &tl_boundary_plane)
     return faces_at_plane(b, i, turn, boundary, points);
-  if (options->surface && !surface) places = false; /* the nodes stand for their surface */
+  if (options->surface && !surface) places = false;
+  bool traction = !surface && options->elements && !boundary->kind->relief &&
+                  tl_tractions_serve(b->shape[i], b->shape[i]);
   if (places) wanted->margin += tl_wall_places_reach(b, i);
+  if (traction)
+    return tl_context(tl_tractions_at_wall(b, i, turn, boundary, way,
+                                           lists ? tl_near_wall(near, i, k) : NULL, points),
+                      "grain %lld (avatar %lld) at boundary %d", (long long)b->id[i],
+                      (long long)b->avatar_id[i], (int)k);
   if (boundary->kind->relief) {
     TlGroundQuery query = {.colliders = b,
                            .collider = i,
@@ -231,7 +241,8 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
                            .all = options->how == TL_SEARCH_ALL};
     status = tl_ground_points(&query, wanted, points);
   } else if (b->shape[i]->node_count > 0 && lists)
-    status = tl_near_boundary(tl_near_wall(near, i, k), b, i, turn, boundary, way, wanted, points);
+    status = tl_near_boundary(tl_near_wall(near, i, k), b, i, b->shape[i], turn, boundary, way,
+                              wanted, points);
   else if (options->how == TL_SEARCH_ALL)
     status = tl_narrow_boundary_all(b, i, boundary, wanted, points);
   else

@@ -37,6 +37,8 @@ typedef struct TlSearchOptions {
   /* With places: each point stands for a piece of surface, of convex smooth grains (patches.h) and of
    * polyhedra; others by nodes, which stand for theirs. */
   bool surface;
+  bool elements; /* with `surface`: pairs that these do not serve by the elements of their surfaces
+                    (tractions.h), if the shapes were added for it (TlShapes.surface) */
 } TlSearchOptions;
 
 /* As TlWanted, and: size, the smaller radius; way, the estimated relative displacement in a step. Metres. */

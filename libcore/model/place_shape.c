@@ -1,6 +1,7 @@
 #include "model/place_shape.h"
 
 #include "base/mem.h"
+#include "model/elements.h"
 #include "model/shapes.h"
 
 #include <math.h>
@@ -126,5 +127,6 @@ void tl_place_shape_free(TlPlaceShape *s) {
   tl_spline_free(&s->spline);
   tl_free(s->near);
   tl_free(s->part);
+  tl_elements_free(s->elements);
   tl_free(s);
 }

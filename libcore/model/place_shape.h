@@ -23,6 +23,7 @@ typedef struct TlPlaceShape {
   int32_t (*near)[TL_PLACE_NEIGHBOURS]; /* [node_count] the nearest other nodes, -1: none; owned */
   TlFacets *part; /* convex polyhedra whose union the shape is, owned; NULL: a smooth surface */
   int part_count;
+  struct TlElements *elements; /* owned; NULL: nobody integrates over it (model/elements.h) */
 } TlPlaceShape;
 
 /* Of a shape; of an avatar's all but the neighbours of nodes, which need the tree of these. */

@@ -1,6 +1,7 @@
 #include "model/shapes.h"
 
 #include "base/mem.h"
+#include "model/elements.h"
 #include "model/place_shape.h"
 #include "shape/build.h"
 
@@ -10,7 +11,7 @@
 
 enum { LEAF_NODES = 8 }; /* measured best between 4 and 16 */
 
-static void shape_free(TlShape *shape) {
+void tl_shape_free(TlShape *shape) {
   if (!shape) return;
   tl_free(shape->node);
   tl_ground_shape_free(shape->ground);
@@ -21,7 +22,7 @@ static void shape_free(TlShape *shape) {
 }
 
 void tl_shapes_free(TlShapes *shapes) {
-  for (size_t i = 0; i < shapes->count; i++) shape_free(shapes->shape[i]);
+  for (size_t i = 0; i < shapes->count; i++) tl_shape_free(shapes->shape[i]);
   tl_free(shapes->shape);
   *shapes = (TlShapes){0};
 }
@@ -49,6 +50,33 @@ static TlStatus insert(TlShapes *shapes, TlShape *shape) {
   memmove(&shapes->shape[at + 1], &shapes->shape[at], (shapes->count - at) * sizeof *shapes->shape);
   shapes->shape[at] = shape;
   shapes->count++;
+  return TL_OK;
+}
+
+/* ---- elements of their surfaces ---- */
+
+/* Two convex grains of grids have patches, two polyhedra their faces (contact/search.h): elements are for
+ * all other pairs of shapes with nodes. */
+static bool wants_elements(const TlShapes *shapes) {
+  bool smooth = false, faces = false;
+  for (size_t i = 0; i < shapes->count; i++) {
+    const TlPlaceShape *place = shapes->shape[i]->place;
+    if (place->part) faces = true;
+    if (shapes->shape[i]->avatar && !place->part) smooth = true;
+    if (!place->part && !place->convex) return true;
+  }
+  return smooth && faces;
+}
+
+static TlStatus add_elements(TlShapes *shapes) {
+  if (!shapes->surface || !shapes->places) return TL_OK;
+  if (!shapes->elements) shapes->elements = wants_elements(shapes);
+  for (size_t i = 0; shapes->elements && i < shapes->count; i++) {
+    TlShape *shape = shapes->shape[i];
+    if (shape->place->elements || !(shape->avatar || shape->place->part)) continue;
+    TL_TRY(tl_context(tl_elements_new(&shape->place->elements, shape), "avatar %lld",
+                      (long long)shape->id));
+  }
   return TL_OK;
 }
 
@@ -122,6 +150,16 @@ static TlStatus build_tree(TlShape *shape, const TlVec3 *node, int32_t n) {
   for (int32_t i = 0; i < n; i++) shape->node_index[i] = items[i].index;
   tl_free(items);
   return TL_OK;
+}
+
+TlStatus tl_shape_of_points(TlShape **shape, TlVec3 *node, int32_t count) {
+  TlStatus status = TL_NEW(*shape, 1);
+  if (status == TL_OK) {
+    (*shape)->node = node;
+    return build_tree(*shape, node, count);
+  }
+  tl_free(node);
+  return status;
 }
 
 static TlStatus avatar_tree(TlShape *shape, const TlAvatar *avatar) {
@@ -254,8 +292,8 @@ TlStatus tl_shapes_add(TlShapes *shapes, int64_t id, const TlAvatar *avatar) {
   if (status == TL_OK && shapes->ground)
     status = tl_context(tl_ground_shape_new(&shape->ground, shape), "avatar %lld", (long long)id);
   if (status == TL_OK) status = insert(shapes, shape);
-  if (status != TL_OK) shape_free(shape);
-  return status;
+  if (status != TL_OK) tl_shape_free(shape);
+  return status == TL_OK ? add_elements(shapes) : status;
 }
 
 TlStatus tl_shapes_add_closed(TlShapes *shapes, int64_t id, const TlClosedKind *kind,
@@ -280,7 +318,8 @@ TlStatus tl_shapes_add_closed(TlShapes *shapes, int64_t id, const TlClosedKind *
   if (status == TL_OK && shapes->ground && shape->node_count > 0)
     status = tl_ground_shape_new(&shape->ground, shape);
   if (status == TL_OK) status = insert(shapes, shape);
-  if (status != TL_OK) shape_free(shape);
+  if (status != TL_OK) tl_shape_free(shape);
+  if (status == TL_OK) status = add_elements(shapes);
   if (status != TL_OK || !kind->alone || shapes->balls) return status;
   shapes->balls = true;
   for (size_t i = 0; i < shapes->count; i++)

@@ -48,8 +48,12 @@ typedef struct TlShapes {
   TlShape **shape; /* sorted by id; the structs do not move */
   size_t count, capacity;
   bool places; /* each shape that is added gets its TlPlaceShape: set before the first */
-  bool ground; /* shapes that are added get their TlGroundShape: set before the first */
-  bool balls;  /* shapes that seek their points from others' nodes are among them (narrow.h) */
+  bool
+      surface; /* with `places`: shapes get elements (model/elements.h) when a pair of them needs some: set
+                   before the first */
+  bool elements; /* they do */
+  bool ground;   /* shapes that are added get their TlGroundShape: set before the first */
+  bool balls;    /* shapes that seek their points from others' nodes are among them (narrow.h) */
 } TlShapes;
 
 void tl_shapes_free(TlShapes *shapes);
@@ -59,6 +63,10 @@ TlStatus tl_shapes_add(TlShapes *shapes, int64_t id, const TlAvatar *avatar);
 /* kind->size_count sizes. */
 TlStatus tl_shapes_add_closed(TlShapes *shapes, int64_t id, const TlClosedKind *kind,
                               const double *size);
+
+/* Points alone, with the tree over them, for searches that ask for nothing else; takes `node`, owned. */
+TlStatus tl_shape_of_points(TlShape **shape, TlVec3 *node, int32_t count);
+void tl_shape_free(TlShape *shape); /* NULL: nothing; not one of TlShapes */
 
 /* Do this shape's points speak for a whole pair (closed.h)? */
 static inline bool tl_shape_alone(const TlShape *shape) {

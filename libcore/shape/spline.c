@@ -1,5 +1,6 @@
 #include "shape/spline.h"
 
+#include "base/lanes.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -146,7 +147,8 @@ INLINE F4 weighted(F4 a, F4 b, F4 c, const float w[3]) {
   return w[0] * a + w[1] * b + w[2] * c;
 }
 
-double tl_spline_phi(const TlSpline *s, TlVec3 p, TlVec3 *gradient, TlSym3 *hessian) {
+TL_LANES_CLONES double tl_spline_phi(const TlSpline *s, TlVec3 p, TlVec3 *gradient,
+                                     TlSym3 *hessian) {
   const double inverse = 1 / s->spacing_m;
   Along x = along((p.x - s->origin_m.x) * inverse, s->nx),
         y = along((p.y - s->origin_m.y) * inverse, s->ny),

@@ -109,6 +109,7 @@ TlStatus tl_model_new(TlModel **model, const TlSolverConfig *config, TlAvatarSou
   if (tl_method(m->method)->search) m->search = tl_method(m->method)->search(m);
   TlStatus status = TL_NEW(m->shapes, 1);
   if (status == TL_OK) m->shapes->places = m->search.edges == TL_EDGES_PLACES;
+  if (status == TL_OK) m->shapes->surface = m->search.elements;
   if (status == TL_OK) status = own_materials(m, config);
   if (status == TL_OK) status = own_boundaries(m, boundaries);
   if (status != TL_OK) tl_model_free(m);

@@ -506,9 +506,10 @@ static TlStatus check_penalty(const TlModel *c) {
   if (p->spread == TL_SPREAD_NODES && c->search.sides != TL_SIDES_LOWER)
     return tl_fail(TL_EUSAGE, "spread nodes with nodes of both sides would be twice as stiff: "
                               "sides must be lower");
-  if (c->search.edges == TL_EDGES_REFINE && p->spread != TL_SPREAD_DEEPEST)
-    return tl_fail(TL_EUSAGE, "edges refine finds places that stand for no surface: with the "
-                              "penalty method it goes with spread deepest only");
+  if (c->search.edges == TL_EDGES_REFINE && p->spread == TL_SPREAD_NODES)
+    return tl_fail(TL_EUSAGE,
+                   "edges refine looks between the nodes, where spread nodes has nothing "
+                   "that bears: with the penalty method spread must be traction or deepest");
   TL_TRY(tl_solver_check_value("cap", p->most_share, 0, 10));
   for (int32_t i = 0; i < m->count; i++)
     for (int32_t j = 0; j <= i; j++) {
@@ -537,7 +538,11 @@ static TlSearchOptions penalty_search(const TlModel *m) {
   TlSearchOptions search = m->search;
   if (search.edges == TL_EDGES_PLACES && m->penalty.spread == TL_SPREAD_NODES)
     search.edges = TL_EDGES_NODES;
-  search.surface = search.edges == TL_EDGES_PLACES && m->penalty.spread == TL_SPREAD_TRACTION;
+  if (m->penalty.spread == TL_SPREAD_TRACTION && search.edges != TL_EDGES_NODES) {
+    search.elements = search.edges == TL_EDGES_REFINE;
+    search.edges = TL_EDGES_PLACES;
+    search.surface = true;
+  }
   return search;
 }
 

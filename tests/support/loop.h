@@ -55,6 +55,7 @@ static inline TlStatus loop_open(LoopLab *lab, const TlAvatar *grain) {
   lab->config = tl_test_config();
   lab->config.method = TL_PENALTY;
   lab->config.penalty.spread = TL_SPREAD_TRACTION;
+  lab->config.search.edges = TL_EDGES_REFINE;
   TL_TEST_SET(&lab->config, TL_TEST_BOTH, stiffness.normal_Pa_m, 1e8);
   lab->config.density_kg_m3 = 2600;
   lab->config.step_s = 1e-6;
@@ -99,7 +100,8 @@ static inline TlStatus loop_press(LoopLab *lab, LoopHow how, TlPressed *out) {
                    .lanes = lab->lanes};
   lab->points.count = 0;
   if (how == LOOP_SURFACE) {
-    static const TlSearchOptions surfaces = {.edges = TL_EDGES_PLACES, .surface = true};
+    static const TlSearchOptions surfaces = {
+        .edges = TL_EDGES_PLACES, .surface = true, .elements = true};
     TlMargin margin = {.size = c->radius[0], .way = 1e-3 * c->radius[0]};
     TlNear near = {0}; /* nothing is known of the pair */
     TL_TRY(tl_scan_pair(&surfaces, &near, NULL, c, 0, 1, &margin, &lab->points));

@@ -80,8 +80,8 @@ START_TEST(what_the_solver_refuses_the_study_refuses_in_its_place) {
       {"unresolved: {overlap_share: ", "50}",
        "both.yaml:2:29: unresolved.overlap_share: 50 is out of range"},
       /* one key against another, told by the method: at its section */
-      {"solver: {method: penalty, edges: refine}\n",
-       "penalty: {normal_Pa_m: 1.0e+9, normal_N_m: 1.0e+4}", "both.yaml:2:1: solver: edges refine"},
+      {"solver: {method: penalty, sides: lower, edges: refine}\n",
+       "penalty: {spread: nodes, normal_N_m: 1.0e+4}", "both.yaml:2:1: solver: edges refine"},
       {"solver: {method: penalty}\ncontact: {tangential_restitution: 0.5}\n",
        "penalty: {spread: deepest, normal_N_m: 1.0e+4}",
        "both.yaml:2:1: solver: tangential restitution is of impulses"},
