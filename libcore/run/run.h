@@ -129,7 +129,10 @@ typedef struct TlRun {
   TlCheckpoint *checkpoint;        /* what is resumed from; NULL: the run starts */
   double started_s, saved_s;       /* clock: start of the stepping less what was done before; of the
                                       last checkpoint */
-  TlInts later;                    /* sorted avatar ids of grains to come, this rank's part */
+  int64_t
+      first_id; /* in results and messages a body has its id and this: of a release of an ensemble,
+                       whose bodies are numbered from 0 as those of its run alone are */
+  TlInts later; /* sorted avatar ids of grains to come, this rank's part */
   TlOutput output;
   struct TlBoundaryForce *boundary_force; /* of the last step, where boundary.csv is due; owned */
   TlConstraintTable constraints;

@@ -200,6 +200,10 @@ static TlStatus read_inputs(TlRun *run) {
   TL_TRY(settle_study(run));
   const TlShapeFiles files = {file_beside, run, tl_comm_rank(run->comm) == 0};
   TL_TRY(tl_study_shapes_open(&run->model->shapes, &run->model->setup, &run->model->study, &files));
+  if (run->options.ensemble) {
+    TlPlace place = tl_run_place(run);
+    TL_TRY(tl_ensemble_heap(&place, &run->model->setup));
+  }
   TL_TRY(tl_nets_open(&run->model->nets, &run->model->setup, &run->model->study));
   if (run->model->apparatus && run->model->apparatus->nets_open)
     run->model->apparatus->nets_open(run);
