@@ -3,6 +3,7 @@
 #include "post/ink.h"
 #include "post/measure.h"
 #include "post/render_colour.h"
+#include "post/single_blocks.h"
 #include "shape/rock.h"
 #include "store/scene_depth.h"
 
@@ -94,7 +95,7 @@ TlStatus tl_render_describe(const TlScene *scene, const TlFrame *frame, const Tl
   for (int64_t i = 0; i < frame->count; i++) {
     const TlBodyRow *row = &frame->rows[i];
     if (row->flags & TL_ROW_NO_GRAIN) continue;
-    grains++;
+    grains += !o->blocks || row->body == row->id; /* a block of several parts is one */
     unresolved += (row->flags & (TL_ROW_UNRESOLVED | TL_ROW_EMBEDDED)) != 0;
     filled += scene->has_terrain && tl_terrain_filled(&scene->terrain, row->position_m.x,
                                                       row->position_m.y) == TL_GROUND_FILLED;
@@ -103,6 +104,8 @@ TlStatus tl_render_describe(const TlScene *scene, const TlFrame *frame, const Tl
   for (int64_t i = 0; i < left; i++) gone += o->departures->row[i].removed;
   line[0] = 0;
   add(line, "%lld %s%s", (long long)grains, o->blocks ? "block" : "grain", grains == 1 ? "" : "s");
+  if (tl_scene_blocks_together(scene) > 1)
+    add(line, " of %.0f releases", tl_scene_number(scene, "ensemble", "count"));
   if (gone > 0) add(line, ", %lld gone", (long long)gone);
   if (o->not_started > 0) add(line, ", %lld never started", (long long)o->not_started);
   if (filled > 0) add(line, ", %lld over filled ground", (long long)filled);

@@ -168,12 +168,17 @@ static void put_warnings(TlHtml *to, const TlHtml *items, int64_t warnings, cons
 static TlStatus put_top(Work *w, const char *title, TlHtml *to, TlReportSize *size) {
   const TlReportRun *run = w->run;
   TlHtml line = {0};
-  tl_html(&line, "%s",
-          run->triaxial ? w->count > 1 ? "Triaxial tests" : "Triaxial test"
-          : tl_scene_single_blocks(&run->scene)
-              ? w->count > 1 ? "Ensembles of single blocks" : "Ensemble of single blocks"
-          : w->count > 1 ? "Runs of moving grains"
-                         : "Run of moving grains");
+  int64_t together = tl_scene_blocks_together(&run->scene);
+  if (together > 1)
+    tl_html(&line, "%s of releases of %lld blocks", w->count > 1 ? "Ensembles" : "Ensemble",
+            (long long)together);
+  else
+    tl_html(&line, "%s",
+            run->triaxial ? w->count > 1 ? "Triaxial tests" : "Triaxial test"
+            : tl_scene_single_blocks(&run->scene)
+                ? w->count > 1 ? "Ensembles of single blocks" : "Ensemble of single blocks"
+            : w->count > 1 ? "Runs of moving grains"
+                           : "Run of moving grains");
   tl_html(&line, ": ");
   for (int64_t i = 0; i < w->count; i++) {
     tl_html(&line, "%s<code>", i ? ", " : "");

@@ -242,7 +242,7 @@ static double deposit_thickness(const TlReportRun *r) {
 static double repose(const TlReportRun *r) {
   return r->measure.deposit.nx ? r->measure.deposit.repose_deg : NAN;
 }
-/* Blocks of an ensemble never meet. */
+/* In a frame of an ensemble blocks lie together that never met. */
 static double contacts(const TlReportRun *r) {
   return tl_scene_single_blocks(&r->scene) ? NAN : last_of(r)->contacts_per_grain;
 }
@@ -792,7 +792,10 @@ TlStatus tl_report_run_quantiles(TlHtml *to, const TlReportRun *run, int64_t cou
           "between them 95 times of 100 (by ranks, for any distribution; \"under\" and "
           "\"over\" where there are too few grains to bound it). The mean's ± is its standard "
           "error. %s</p>\n",
-          tl_scene_single_blocks(&run->scene)
+          tl_scene_blocks_together(&run->scene) > 1
+              ? "Blocks of one release hit each other and are not independent, so the true "
+                "uncertainty is larger; the summary of talus-ensemble says it."
+          : tl_scene_single_blocks(&run->scene)
               ? "Each block ran alone, so they are independent."
               : "Grains of one avalanche push each other and are not independent, so the true "
                 "uncertainty is larger.");

@@ -21,3 +21,8 @@ double tl_scene_number(const TlScene *scene, const char *section, const char *ke
 bool tl_scene_single_blocks(const TlScene *scene) {
   return tl_scene_number(scene, "ensemble", "count") > 0;
 }
+
+int64_t tl_scene_blocks_together(const TlScene *scene) {
+  double together = tl_scene_number(scene, "ensemble", "blocks_together");
+  return tl_scene_single_blocks(scene) && together >= 1 ? (int64_t)together : 1;
+}

@@ -1,5 +1,5 @@
-/* Runs whose bodies never meet: the blocks of an ensemble (section ensemble of the study), of which
- * a frame shows many at one place at the same time after their own release. */
+/* Ensembles (section ensemble of the study): a frame shows many blocks at one place at the same time
+ * after their own release, and only those of one release ever meet. */
 #ifndef TL_POST_SINGLE_BLOCKS_H
 #define TL_POST_SINGLE_BLOCKS_H
 
@@ -7,6 +7,9 @@
 
 /* By the study in run.h5; false where it cannot be read. */
 bool tl_scene_single_blocks(const TlScene *scene);
+/* Blocks of a release of an ensemble: block i is of release i over this. 1: each is one of its own; of
+ * other runs, too. */
+int64_t tl_scene_blocks_together(const TlScene *scene);
 /* A number of a section of the study in run.h5; 0 where it cannot be read. */
 double tl_scene_number(const TlScene *scene, const char *section, const char *key);
 

@@ -311,6 +311,11 @@ static void free_rows(TlStudyList *rows) {
 
 TlStatus tl_ensemble_expand(TlSetup *setup, const TlStudy *study, const TlTerrain *terrain) {
   Draw d = {.setup = setup, .study = study, .terrain = terrain};
+  if (setup->ensemble.blocks_together > 1 && setup->release.blocks_per_year > 0)
+    return tl_study_fail(study, TL_EINPUT, "release.blocks_per_year",
+                         "counts single blocks, and %lld start together here: say "
+                         "releases_per_year, how often such a release comes",
+                         (long long)setup->ensemble.blocks_together);
   TlStudyList blocks = {0};
   TlBodySetup *row = NULL;
   int64_t count = setup->ensemble.count * setup->ensemble.blocks_together;
