@@ -32,13 +32,18 @@ typedef struct Release {
   size_t *room;          /* of each block: poses that there is memory for */
   int64_t *since;        /* of each block: as TlStandstill.since */
   unsigned char *leaves; /* of each body: TlLeaving, in this step */
+  int64_t net_bonds;     /* of its nets, at the start */
 } Release;
+
+static bool is_block(const TlBodies *b, int64_t i) {
+  return !(b->flags[i] & TL_BODY_NET);
+}
 
 static TlBlockPose pose_of(const TlBodies *b, int64_t i) {
   return (TlBlockPose){b->position[i], b->rotation[i], b->velocity[i], b->momentum[i], b->flags[i]};
 }
 
-/* Which of the release's blocks is body i of its state? Ids rise with the blocks. */
+/* Which of the release's blocks is body i of its state, which is no net's? Ids rise with the blocks. */
 static int64_t block_of(const Release *r, int64_t i) {
   const int64_t *id = r->e->start.id + r->first;
   int64_t wanted = r->run->state->dem.bodies.id[i] + id[0], low = 0, high = r->e->together - 1;
@@ -60,6 +65,11 @@ static bool is_gone(const TlBlockRecord *record) {
   return record->fate == TL_FATE_LEFT;
 }
 
+/* A block that is still under way, or at rest. */
+static bool is_there(const Release *r, int64_t i) {
+  return is_block(&r->run->state->dem.bodies, i) && !is_gone(record_of(r, i));
+}
+
 static void take_maxima(const Release *r, int64_t i) {
   TlBodyMotion m = tl_body_motion(r->run, i);
   TlBlockRecord *record = record_of(r, i);
@@ -71,21 +81,27 @@ static void take_maxima(const Release *r, int64_t i) {
 static TlStatus keep_poses(const Release *r) {
   const TlBodies *b = &r->run->state->dem.bodies;
   for (int64_t i = 0; i < b->owned; i++) {
+    if (!is_there(r, i)) continue;
     int64_t k = block_of(r, i), number = r->first + k;
     TlBlockRecord *record = &r->e->record[number];
-    if (is_gone(record)) continue;
     TL_TRY(TL_RESERVE(r->e->pose[number], r->room[k], (size_t)record->moments + 1));
     r->e->pose[number][record->moments++] = pose_of(b, i);
   }
   return TL_OK;
 }
 
-/* Where the blocks are after the step. */
+/* Where the blocks are after the step, and what their nets bear. */
 static void take_step(const Release *r, int64_t step) {
   const TlBodies *b = &r->run->state->dem.bodies;
+  const TlStepReport *last = &r->run->state->totals.last;
+  for (int64_t k = 0; k < r->e->together; k++) {
+    TlBlockRecord *record = &r->e->record[r->first + k];
+    record->net_broken = r->net_bonds - last->net_bonds;
+    record->net_energy_J = fmax(record->net_energy_J, last->net_elastic_end_J);
+  }
   for (int64_t i = 0; i < b->owned; i++) {
+    if (!is_there(r, i)) continue;
     TlBlockRecord *record = record_of(r, i);
-    if (is_gone(record)) continue;
     take_maxima(r, i);
     record->steps = step;
     record->end = pose_of(b, i);
@@ -99,15 +115,15 @@ static TlStatus handle_problems(const Release *r, int64_t step) {
   const TlStepReport *last = &r->run->state->totals.last;
   if (last->embedded + last->unresolved == 0) return TL_OK;
   for (int64_t i = 0; i < b->owned; i++) {
+    if (!is_there(r, i)) continue;
     TlBlockRecord *record = record_of(r, i);
-    if (is_gone(record)) continue;
     record->leaving = b->flags[i] & TL_BODY_EMBEDDED ? TL_EMBEDDED_OUT : TL_UNRESOLVED_OUT;
     record->fate = TL_FATE_LEFT;
   }
   TL_TRY(tl_run_handle_problems(r->run, step));
   for (int64_t i = 0; i < b->owned; i++) {
-    TlBlockRecord *record = record_of(r, i);
-    if (record->leaving == TL_LEFT_TERRAIN) continue;
+    TlBlockRecord *record = is_block(b, i) ? record_of(r, i) : NULL;
+    if (!record || record->leaving == TL_LEFT_TERRAIN) continue;
     record->leaving = TL_STAYS;
     record->fate = TL_FATE_MOVING;
   }
@@ -120,20 +136,22 @@ static TlStatus handle_outside(const Release *r, int64_t step) {
   const TlSetup *setup = &r->run->model->setup;
   int64_t left = 0;
   for (int64_t i = 0; i < b->owned; i++) {
-    TlBlockRecord *record = record_of(r, i);
+    TlBlockRecord *record = is_block(b, i) ? record_of(r, i) : NULL;
     bool leaves = b->flags[i] & TL_BODY_OUTSIDE && !(b->flags[i] & TL_BODY_FROZEN);
     TlVec3 x = b->position[i];
     r->leaves[i] = leaves ? TL_LEFT_TERRAIN : TL_STAYS;
     if (!leaves) continue;
     if (setup->outside == TL_OUTSIDE_ERROR)
       return tl_fail(TL_EINPUT,
-                     "block %lld left the terrain in step %lld (%.4g s) at x = %g, y = %g m; a "
+                     "%s %lld left the terrain in step %lld (%.4g s) at x = %g, y = %g m; a "
                      "larger one, or outside: remove or stop",
-                     (long long)record->id, (long long)step, (double)step * setup->time.dt_s, x.x,
-                     x.y);
+                     record ? "block" : "sphere of a net",
+                     (long long)(record ? record->id : b->id[i]), (long long)step,
+                     (double)step * setup->time.dt_s, x.x, x.y);
+    left++;
+    if (!record) continue;
     record->fate = TL_FATE_LEFT;
     record->leaving = TL_LEFT_TERRAIN;
-    left++;
   }
   if (left == 0) return TL_OK;
   return tl_departures_take(r->run, r->leaves, setup->outside == TL_OUTSIDE_REMOVE, step);
@@ -149,9 +167,9 @@ static int64_t blocks_left(const Release *r) {
 static void judge(const Release *r) {
   const TlBodies *b = &r->run->state->dem.bodies;
   for (int64_t i = 0; i < b->owned; i++) {
+    if (!is_there(r, i)) continue;
     TlBlockRecord *record = record_of(r, i);
     int64_t since = r->since[block_of(r, i)];
-    if (is_gone(record)) continue;
     if (!r->run->state->still.reached && tl_standstill_pace(r->run, i) > tl_moving_pace) continue;
     record->fate = tl_block_runout(record) < cbrt(6 * record->volume_m3 / M_PI)
                        ? TL_FATE_NOT_STARTED
@@ -181,8 +199,8 @@ static TlStatus follow(const Release *r) {
   return TL_OK;
 }
 
-/* Copies of the blocks as they start, with the ids of the release's run alone. */
-static TlStatus place_blocks(const Release *r) {
+/* Copies of the blocks as they start, with the ids of the release's run alone, and its own nets. */
+static TlStatus place_bodies(Release *r) {
   TlBodies *b = &r->run->state->dem.bodies;
   TlColliders *c = &b->colliders;
   for (int64_t k = 0; k < r->e->together; k++)
@@ -193,21 +211,24 @@ static TlStatus place_blocks(const Release *r) {
     c->id[k] -= r->run->first_id;
     c->body_id[k] -= r->run->first_id;
   }
+  r->run->state->grains = c->owned;
+  TL_TRY(tl_nets_make(&r->run->model->nets, r->run->comm, b));
+  r->net_bonds = (int64_t)b->pairs.of[TL_BONDS].count;
   return TL_OK;
 }
 
 /* As tl_run_begin does it, without what belongs to all grains of a run. */
-static TlStatus begin_release(const Release *r) {
+static TlStatus begin_release(Release *r) {
   TlRun *run = r->run;
   const TlBodies *b = &run->state->dem.bodies;
   tl_workspace_reset(run->work);
-  TL_TRY(place_blocks(r));
-  run->state->grains = b->colliders.owned;
+  TL_TRY(place_bodies(r));
   TL_TRY(tl_avatars_load(&run->model->avatars, b, 0));
   TL_TRY(tl_run_refresh(run));
   TL_TRY(tl_step_check(run->model->dem, &run->state->dem, run->work, 1));
   TL_TRY(tl_standstill_start(run));
   for (int64_t i = 0; i < b->owned; i++) {
+    if (!is_block(b, i)) continue;
     TlBlockRecord *record = record_of(r, i);
     *record = (TlBlockRecord){.id = r->first + block_of(r, i),
                               .fate = TL_FATE_MOVING,
@@ -258,13 +279,13 @@ static TlStatus vary(const TlEnsemble *e, TlRun *worker, int64_t release) {
 
 static TlStatus run_release(TlEnsemble *e, TlRun *run, int64_t number) {
   const char *what = e->together > 1 ? "release" : "block";
-  size_t n = (size_t)e->together;
+  size_t n = (size_t)e->together, bodies = n + (size_t)tl_nets_spheres(&e->run.model->nets);
   Release r = {.e = e, .run = run, .number = number, .first = number * e->together};
   TL_TRY(tl_context(vary(e, run, number), "%s %lld", what, (long long)number));
   TL_TRY(TL_NEW(run->state, 1));
   TlStatus status = TL_NEW(r.room, n);
   if (status == TL_OK) status = TL_NEW(r.since, n);
-  if (status == TL_OK) status = TL_NEW(r.leaves, n);
+  if (status == TL_OK) status = TL_NEW(r.leaves, bodies);
   if (status == TL_OK) status = begin_release(&r);
   if (status == TL_OK) status = follow(&r);
   if (status == TL_OK) status = end_release(&r);
@@ -405,7 +426,7 @@ static TlStatus open_workers(TlEnsemble *e) {
   return TL_OK;
 }
 
-/* The run's bodies may lie in another order. */
+/* The run's bodies may lie in another order. Ids of nets come last. */
 static TlStatus take_starts(TlEnsemble *e) {
   TlBodyOrder order;
   TL_TRY(tl_body_order(&e->run.state->dem.bodies, &order));
@@ -419,7 +440,7 @@ static TlStatus take_starts(TlEnsemble *e) {
 static TlStatus open_run(TlEnsemble *e, const TlRunOptions *options) {
   TL_TRY(tl_run_open(&e->run, NULL, options));
   const TlSetup *setup = &e->run.model->setup;
-  e->count = e->run.state->dem.bodies.owned;
+  e->count = setup->bodies.count;
   e->together = setup->ensemble.blocks_together;
   e->releases = setup->ensemble.count;
   e->steps = tl_setup_steps(setup);

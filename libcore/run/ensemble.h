@@ -54,6 +54,8 @@ typedef struct TlBlockRecord {
   double speed_m_s, energy_J, jump_m; /* largest, over all steps; jump: of the mass centre above the
                                          ground, upright */
   double travel;                      /* largest displacement in a step over its radius */
+  int64_t net_broken;                 /* bonds of the nets of its release that broke */
+  double net_energy_J;                /* largest energy that their bonds held */
   TlVec3 start;
   TlBlockPose end; /* as it stays in later frames; of one that left: where it left */
 } TlBlockRecord;

@@ -249,6 +249,20 @@ static TlStatus report_ranges(const TlEnsemble *e, TlReport *r) {
   return real(r, "rank_correlation_by_chance", tl_relation_by_chance(releases_started(e)), "");
 }
 
+/* What the nets bore: each release has its own. */
+static TlStatus report_nets(const TlEnsemble *e, TlReport *r) {
+  int64_t broken = 0;
+  double energy = 0;
+  if (e->run.model->nets.count == 0) return TL_OK;
+  for (int64_t m = 0; m < e->releases; m++) {
+    const TlBlockRecord *first = &e->record[m * e->together];
+    broken += first->net_broken > 0;
+    energy = fmax(energy, first->net_energy_J);
+  }
+  TL_TRY(tl_report_int(r, "releases_that_broke_bonds_of_nets", broken, ""));
+  return tl_report_real(r, "largest_net_energy", energy / 1000, "kJ");
+}
+
 TlStatus tl_ensemble_report(const TlEnsemble *e, TlReport *r) {
   static const char *const name[TL_FATES] = {"blocks_stopped", "blocks_moving", "blocks_left",
                                              "blocks_not_started"};
@@ -265,6 +279,7 @@ TlStatus tl_ensemble_report(const TlEnsemble *e, TlReport *r) {
   TL_TRY(tl_report_real(r, "largest_speed", s.speed, "m/s"));
   TL_TRY(tl_report_real(r, "largest_energy", s.energy / 1000, "kJ"));
   TL_TRY(tl_report_real(r, "largest_jump_height", s.jump, "m"));
+  TL_TRY(report_nets(e, r));
   TL_TRY(tl_report_real(r, "largest_travel_per_step_of_radius", s.travel, ""));
   TL_TRY(tl_report_int(r, "frames", e->run.state->totals.frames, ""));
   TL_TRY(tl_report_int(r, "steps", s.steps, ""));

@@ -103,6 +103,8 @@ static TlStatus assemble(TlEnsemble *e, int64_t step) {
   tl_bodies_free(b);
   for (int64_t i = 0; i < e->count; i++)
     if (pose_at(e, i, step, &pose)) TL_TRY(add(e, i, &pose, b));
+  TL_TRY(
+      tl_nets_make(&run->model->nets, run->comm, b)); /* each release has its own: as they hang */
   run->state->totals.steps = step;
   tl_workspace_reset(run->work);
   return tl_run_refresh(run);
@@ -190,6 +192,10 @@ static double start_scale(const Row *row) {
   return b->parts[i] > 0 ? NAN : b->colliders.scale[b->first[i]];
 }
 
+static double of_nets(const Row *row, double value) {
+  return row->ensemble->run.model->nets.count > 0 ? value : NAN;
+}
+
 #define FIRST(C)                                                                                   \
   C(id, "",                                                                                        \
     "of the block's body: its number, from 0 on; where blocks have several parts, the parts "      \
@@ -227,7 +233,11 @@ static double start_scale(const Row *row) {
     tl_ground_filled_number(tl_block_ends_on(row->ensemble, row->record)))                         \
   C(release, "",                                                                                   \
     "number of its release: those of one release started together and hit each other",             \
-    row->record->id / row->ensemble->together)
+    row->record->id / row->ensemble->together)                                                     \
+  C(net_bonds_broken, "", "bonds of its release's nets that broke; empty: the study has none",     \
+    of_nets(row, (double)row->record->net_broken))                                                 \
+  C(largest_net_energy_kJ, "kJ", "largest energy that the bonds of these nets held; likewise",     \
+    of_nets(row, row->record->net_energy_J / 1000))
 
 FIRST(TL_COLUMN_GET)
 COLUMNS(TL_COLUMN_GET)
