@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "io/csv_table.h"
 #include "post/departures.h"
+#include "post/ensemble_scene.h"
 #include "post/measure.h"
-#include "post/single_blocks.h"
 #include "shape/moving.h"
 #include "store/results.h"
 

@@ -1,7 +1,7 @@
 #include "post/measure.h"
 
 #include "base/mem.h"
-#include "post/single_blocks.h"
+#include "post/ensemble_scene.h"
 #include "shape/moving.h"
 #include "store/scene_depth.h"
 
@@ -364,7 +364,7 @@ static TlStatus measure_all(const char *folder, const TlScene *scene,
   TL_TRY(TL_NEW(m->frame, (size_t)m->frame_count));
   TL_TRY(measure_frames(folder, scene, index, first, m));
   TL_TRY(tl_context(measure_grains(scene, last, m), "%s", folder));
-  if (!tl_scene_single_blocks(scene)) TL_TRY(tl_measure_overlap(scene, last, m));
+  if (!tl_scene_is_ensemble(scene)) TL_TRY(tl_measure_overlap(scene, last, m));
   for (int64_t i = 0; i < first->count && !m->departures.there; i++)
     m->lost += row_of(last, first->rows[i].id) == NULL;
   m->has_ground = scene->has_terrain || scene->plane_count > 0;

@@ -1,9 +1,9 @@
 #include "post/render.h"
 
+#include "post/ensemble_scene.h"
 #include "post/ink.h"
 #include "post/measure.h"
 #include "post/render_colour.h"
-#include "post/single_blocks.h"
 #include "shape/rock.h"
 #include "store/scene_depth.h"
 

@@ -3,10 +3,10 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "post/ensemble_scene.h"
 #include "post/report_page.h"
 #include "post/report_run.h"
 #include "post/report_scan.h"
-#include "post/single_blocks.h"
 #include "post/study_label.h"
 
 #include <math.h>
@@ -175,7 +175,7 @@ static TlStatus put_top(Work *w, const char *title, TlHtml *to, TlReportSize *si
   else
     tl_html(&line, "%s",
             run->triaxial ? w->count > 1 ? "Triaxial tests" : "Triaxial test"
-            : tl_scene_single_blocks(&run->scene)
+            : tl_scene_is_ensemble(&run->scene)
                 ? w->count > 1 ? "Ensembles of single blocks" : "Ensemble of single blocks"
             : w->count > 1 ? "Runs of moving grains"
                            : "Run of moving grains");
@@ -214,7 +214,7 @@ static TlStatus put_player(Work *w, TlHtml *to, const char *note) {
                              .camera = &w->camera[i],
                              .bare = w->run[i].triaxial,
                              .departures = &w->run[i].measure.departures,
-                             .blocks = tl_scene_single_blocks(&w->run[i].scene)};
+                             .blocks = tl_scene_is_ensemble(&w->run[i].scene)};
   tl_html(to, "<h2 id=\"playback\">Playback</h2>\n");
   TlStatus status = tl_page_player(to, still, w->count, note);
   tl_free(still);

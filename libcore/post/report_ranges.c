@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "conf/yaml_tree.h"
 #include "num/relation.h"
+#include "post/ensemble_scene.h"
 #include "post/report_chart.h"
-#include "post/single_blocks.h"
 
 #include <math.h>
 #include <string.h>
@@ -142,7 +142,7 @@ TlStatus tl_report_run_ranges(TlHtml *to, const TlReportRun *run, const char *la
   const char *study = run->scene.study ? run->scene.study : "";
   TlYamlNode root = {0};
   TlTable table = {0};
-  if (!tl_scene_single_blocks(&run->scene)) return TL_OK;
+  if (!tl_scene_is_ensemble(&run->scene)) return TL_OK;
   char *path = tl_path_join(run->folder, "blocks.csv");
   TlStatus status = path ? tl_yaml_parse("study", study, strlen(study), &root) : TL_ENOMEM;
   int64_t count = status == TL_OK ? drawn_columns(&run->scene, &root, name, MOST) : 0;

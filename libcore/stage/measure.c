@@ -4,11 +4,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "post/avaframe.h"
+#include "post/ensemble_scene.h"
 #include "post/fences.h"
 #include "post/maps.h"
 #include "post/measure.h"
 #include "post/overlap.h"
-#include "post/single_blocks.h"
 #include "post/packing.h"
 #include "post/triaxial_run.h"
 #include "post/trajectories.h"
@@ -273,7 +273,7 @@ static TlStatus measure_frames(const TlStageCall *call, const TlMeasureStage *o,
   TL_TRY(tl_results_read_scene(run, &scene));
   TlStatus status = tl_measure_run(run, &scene, &(TlMeasureOptions){.cell_m = o->cell_m}, &measure);
   if (status == TL_OK && o->packing) status = tl_packing_check(run);
-  if (status == TL_OK && (o->overlap || o->packing) && tl_scene_single_blocks(&scene))
+  if (status == TL_OK && (o->overlap || o->packing) && tl_scene_is_ensemble(&scene))
     status =
         tl_fail(TL_EINPUT,
                 "%s: is an ensemble, whose blocks never meet those of other releases: --overlap "

@@ -1,12 +1,12 @@
 /* Ensembles (section ensemble of the study): a frame shows many blocks at one place at the same time
  * after their own release, and only those of one release ever meet. */
-#ifndef TL_POST_SINGLE_BLOCKS_H
-#define TL_POST_SINGLE_BLOCKS_H
+#ifndef TL_POST_ENSEMBLE_SCENE_H
+#define TL_POST_ENSEMBLE_SCENE_H
 
 #include "store/results.h"
 
 /* By the study in run.h5; false where it cannot be read. */
-bool tl_scene_single_blocks(const TlScene *scene);
+bool tl_scene_is_ensemble(const TlScene *scene);
 /* Blocks of a release of an ensemble: block i is of release i over this. 1: each is one of its own; of
  * other runs, too. */
 int64_t tl_scene_blocks_together(const TlScene *scene);
