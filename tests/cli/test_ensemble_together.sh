@@ -13,8 +13,8 @@ bad=0
 fail() { echo "FAILED: $*"; bad=1; }
 ensemble() { "$BIN/talus-ensemble" "$@" --no-progress >out 2>err || fail "talus-ensemble $*: $(cat err)"; }
 alone() { # study, block, folder
-  "$BIN/talus-ensemble" "$1" --block="$2" >alone.yaml 2>err || fail "--block=$2 of $1: $(cat err)"
-  "$BIN/talus-solve" alone.yaml -o "$3" -q >out 2>err || fail "block $2 of $1 alone: $(cat err)"
+  "$BIN/talus-ensemble" "$1" --block="$2" >"$3.yaml" 2>err || fail "--block=$2 of $1: $(cat err)"
+  "$BIN/talus-solve" "$3.yaml" -o "$3" -q >out 2>err || fail "block $2 of $1 alone: $(cat err)"
 }
 refused() { # STATUS TEXT -- arguments
   local status=$1 text=$2 got; shift 3
@@ -78,7 +78,7 @@ done
 cmp few.run/blocks.csv <(head -25 wedge.run/blocks.csv) || fail "4 releases are not the first 4 of 12"
 [ -z "$(find wedge.run killed.run -name '*.tmp' -o -name blocks)" ] || fail "left behind: $(ls wedge.run killed.run)"
 for b in 0 33 71; do alone wedge.yaml $b wedge.$((b / 6)); done
-grep -q '^title: "\?wedge, release 11' alone.yaml || fail "the title of a release alone: $(head -3 alone.yaml)"
+grep -q '^title: "\?wedge, release 11' wedge.11.yaml || fail "the title of a release alone: $(head -3 wedge.11.yaml)"
 "$BIN/talus-measure" wedge.run -o gis --maps=tif --danger=rrr/bby/byy --trajectories=csv >measured 2>err || fail "talus-measure: $(cat err)"
 cat >line.geojson <<'JSON'
 {"type": "FeatureCollection", "crs": {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::32632"}}, "features": [
@@ -239,6 +239,12 @@ if [int(b["release"]) for b in rows] != [i // 6 for i in range(72)]: fail("relea
 for key in ("contact.friction", "density_kg_m3"):
     x = [[b[key] for b in rows[6 * r:6 * r + 6]] for r in range(12)]
     if any(len(set(y)) != 1 for y in x) or len({y[0] for y in x}) < 6: fail(f"{key} of releases: {x}")
+for r in (0, 5, 11):
+    contact = open(f"wedge.{r}.yaml").read().split("\ncontact:")[1]
+    said = float(contact.split("\n  friction:")[1].split()[0])
+    if said != float(rows[6 * r]["contact.friction"]): fail(f"release {r} alone has friction {said}")
+for b in rows:
+    if not math.isclose(float(b["mass_kg"]), float(b["density_kg_m3"]) * float(b["volume_m3"]), rel_tol=1e-9): fail(f"mass of {b}")
 
 # ---- the summary ----
 says = dict(line.rstrip("\n").split(": ", 1) for line in open("wedge.txt"))
