@@ -397,9 +397,9 @@ TlStatus tl_maps_write(const TlBlocks *blocks, const char *const *runs, const Tl
   if (options->danger && !(options->release_per_year > 0))
     return tl_fail(
         TL_EINPUT,
-        "danger levels want to know how often releases come: give --release-per-year, or "
-        "release.releases_per_year (of single blocks blocks_per_year) in the study, the "
-        "same one in all runs");
+        "danger levels want to know how often blocks come: give --release-per-year, or "
+        "release.blocks_per_year (releases_per_year, where several start together) in the study, "
+        "the same one in all runs");
   TlStatus status = tl_maps_cells(blocks, runs, &m.entry, &m.entries, &m.largest_leg);
   if (status == TL_OK) status = TL_NEW(map, (size_t)(m.grid.nx * m.grid.ny));
   if (status == TL_OK) status = TL_NEW(scratch, (size_t)blocks->count);
