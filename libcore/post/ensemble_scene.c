@@ -22,6 +22,11 @@ bool tl_scene_is_ensemble(const TlScene *scene) {
   return tl_scene_number(scene, "ensemble", "count") > 0;
 }
 
+bool tl_scene_other_grounds(const TlScene *scene) {
+  return tl_scene_is_ensemble(scene) && tl_scene_number(scene, "ensemble", "grounds") > 1 &&
+         tl_scene_number(scene, "terrain", "roughness_m") > 0;
+}
+
 int64_t tl_scene_blocks_together(const TlScene *scene) {
   double together = tl_scene_number(scene, "ensemble", "blocks_together");
   return tl_scene_is_ensemble(scene) && together >= 1 ? (int64_t)together : 1;

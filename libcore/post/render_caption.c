@@ -91,7 +91,7 @@ static TlStatus describe_motion(const TlScene *scene, const TlFrame *frame, char
 TlStatus tl_render_describe(const TlScene *scene, const TlFrame *frame, const TlRenderOptions *o,
                             char line[LINE]) {
   int64_t grains = 0, gone = 0, filled = 0, unresolved = 0;
-  TlDepths depths;
+  TlDepths depths = {0};
   for (int64_t i = 0; i < frame->count; i++) {
     const TlBodyRow *row = &frame->rows[i];
     if (row->flags & TL_ROW_NO_GRAIN) continue;
@@ -110,7 +110,7 @@ TlStatus tl_render_describe(const TlScene *scene, const TlFrame *frame, const Tl
   if (o->not_started > 0) add(line, ", %lld never started", (long long)o->not_started);
   if (filled > 0) add(line, ", %lld over filled ground", (long long)filled);
   if (unresolved > 0) add(line, ", %lld unresolved", (long long)unresolved);
-  TL_TRY(tl_scene_depths(scene, frame, &depths));
+  if (!tl_scene_other_grounds(scene)) TL_TRY(tl_scene_depths(scene, frame, &depths));
   if (depths.deep > 0)
     add(line, ", %lld with penetration up to %.2g%% of the radius", (long long)depths.deep,
         100 * depths.share);

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "run/bodies.h"
 #include "run/history.h"
 #include "run/materials.h"
 #include "shape/moving.h"
@@ -261,15 +262,17 @@ static TlStatus end_release(const Release *r) {
 }
 
 static bool varies(const TlEnsemble *e) {
-  return e->run.model->setup.ensemble.ranges.count > 0;
+  const TlEnsembleSetup *s = &e->run.model->setup.ensemble;
+  return s->ranges.count > 0 || s->grounds > 1;
 }
 
-/* The worker's setup and pair laws as this release has them: those of its run alone. */
+/* The worker's setup, ground and pair laws as this release has them: those of its run alone. */
 static TlStatus vary(const TlEnsemble *e, TlRun *worker, int64_t release) {
   TlRunModel *m = worker->model;
   if (!varies(e)) return TL_OK;
   tl_materials_free(&m->materials);
   tl_setup_free(&m->setup);
+  m->terrain = *tl_run_ground(&e->run, tl_ensemble_ground(&e->run.model->setup, release));
   TL_TRY(tl_ensemble_setup_of(&e->run.model->setup, release, &m->setup));
   TL_TRY(tl_setup_materials(&m->setup, &m->materials));
   TlSolverConfig config = tl_setup_solver(&m->setup);
@@ -378,8 +381,8 @@ static TlStatus collect(TlEnsemble *e, unsigned char *done, const unsigned char 
 
 /* ---- workers ---- */
 
-/* Where something varies: a model whose setup and materials are the worker's, and all else the
- * run's. */
+/* Where something varies: a model whose setup and materials are the worker's, whose terrain is one of
+ * the run's, release by release, and all else the run's. */
 static TlStatus vary_model(const TlEnsemble *e, TlRun *worker) {
   TlRunModel *m;
   if (!varies(e)) return TL_OK;
@@ -393,6 +396,7 @@ static TlStatus vary_model(const TlEnsemble *e, TlRun *worker) {
     return status;
   }
   worker->model = m;
+  tl_model_variant_boundary(m->dem, 0, &m->terrain); /* terrain comes first (run_open.c) */
   return tl_ensemble_setup_of(&e->run.model->setup, 0, &m->setup);
 }
 
@@ -426,6 +430,24 @@ static TlStatus open_workers(TlEnsemble *e) {
   return TL_OK;
 }
 
+/* Blocks of further draws of the ground stand on it, as they do when their release runs alone. */
+static TlStatus stand_on_ground(TlEnsemble *e, int64_t release) {
+  int64_t draw = tl_ensemble_ground(&e->run.model->setup, release);
+  TlPlace place = tl_run_place(&e->run);
+  TlBodies bodies = {0};
+  TlSetup one = {0};
+  if (draw == 0 || e->run.model->rough_count == 0) return TL_OK;
+  TlStatus status = tl_ensemble_setup_of(&e->run.model->setup, release, &one);
+  place.setup = &one;
+  place.terrain = tl_run_ground(&e->run, draw);
+  if (status == TL_OK) status = tl_placed_make(&place, 0, &bodies);
+  for (int64_t k = 0; status == TL_OK && k < bodies.owned; k++)
+    e->start.position[release * e->together + k] = bodies.position[k];
+  tl_bodies_free(&bodies);
+  tl_setup_free(&one);
+  return status;
+}
+
 /* The run's bodies may lie in another order. Ids of nets come last. */
 static TlStatus take_starts(TlEnsemble *e) {
   TlBodyOrder order;
@@ -434,6 +456,7 @@ static TlStatus take_starts(TlEnsemble *e) {
   for (int64_t i = 0; status == TL_OK && i < e->count; i++)
     status = tl_bodies_add_copy(&e->start, order.bodies, order.body[i]);
   tl_body_order_free(&order);
+  for (int64_t r = 0; status == TL_OK && r < e->releases; r++) status = stand_on_ground(e, r);
   return status;
 }
 

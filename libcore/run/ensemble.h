@@ -90,6 +90,9 @@ TlStatus tl_ensemble_expand(TlSetup *setup, const TlStudy *study, const TlTerrai
 bool tl_ensemble_in_area(const TlSetup *setup, const TlTerrain *terrain, double x, double y);
 /* The value of a range of section ensemble that this release has. */
 double tl_ensemble_value(const TlSetup *setup, int64_t range, int64_t release);
+/* Which draw of the ground a release has, of ensemble.grounds; and the seed of a draw. */
+int64_t tl_ensemble_ground(const TlSetup *setup, int64_t release);
+int64_t tl_ensemble_ground_seed(const TlSetup *setup, int64_t draw);
 /* The setup of one release alone, with its values in place, a copy. all: after tl_ensemble_expand.
  * one is to be released with tl_setup_free, also after a failure. */
 TlStatus tl_ensemble_setup_of(const TlSetup *all, int64_t release, TlSetup *one);
@@ -100,9 +103,9 @@ TlStatus tl_ensemble_alone(const TlRun *run, int64_t block, char **study);
 /* ---- where blocks of a release lie (ensemble_heap.c) ---- */
 
 /* From the area, the blocks that start together are heaped around the place of their release, the
- * bounding sphere of each clear of the ground and of those before it. setup: that of place, after
- * tl_ensemble_expand. */
-TlStatus tl_ensemble_heap(const TlPlace *place, TlSetup *setup);
+ * bounding sphere of each clear of the ground (that of the release's draw) and of those before it.
+ * After tl_ensemble_expand. */
+TlStatus tl_ensemble_heap(TlRun *run);
 
 /* ---- the blocks ---- */
 

@@ -20,7 +20,8 @@ enum {
   STREAM_VOLUME,
   STREAM_SHAPE,
   STREAM_VELOCITY,
-  STREAM_RANGE /* and one more for each further range */
+  STREAM_RANGE, /* and one more for each further range */
+  STREAM_GROUND = 7202
 };
 enum { TRIES = 1 << 20 };
 
@@ -152,12 +153,23 @@ static void set_value(TlSetup *s, const char *key, double value) {
     *(double *)tl_study_value(&tl_setup_schema, s, key, &param) = value;
 }
 
+int64_t tl_ensemble_ground(const TlSetup *setup, int64_t release) {
+  return release % setup->ensemble.grounds;
+}
+
+int64_t tl_ensemble_ground_seed(const TlSetup *setup, int64_t draw) {
+  static const uint64_t MOST = 9000000000000000; /* that a study may say */
+  if (draw == 0) return setup->seed;
+  return (int64_t)(tl_random_bits((uint64_t)setup->seed, STREAM_GROUND, (uint64_t)draw) % MOST);
+}
+
 TlStatus tl_ensemble_setup_of(const TlSetup *all, int64_t release, TlSetup *one) {
   TlSetup view = *all; /* what it holds stays where it is */
   const TlRangeSetup *range = all->ensemble.ranges.items;
   int64_t blocks = all->ensemble.blocks_together;
   view.bodies = (TlStudyList){(TlBodySetup *)all->bodies.items + release * blocks, blocks};
   TL_TRY(tl_study_values_copy(&tl_setup_schema, &view, one));
+  one->seed = tl_ensemble_ground_seed(all, tl_ensemble_ground(all, release));
   for (int64_t r = 0; r < all->ensemble.ranges.count; r++)
     if (!is_density(&range[r])) /* which is the body's material */
       set_value(one, range[r].key, tl_ensemble_value(all, r, release));

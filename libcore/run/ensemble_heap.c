@@ -81,14 +81,18 @@ static TlStatus heap(const TlPlace *place, int64_t release, TlBodySetup *body, B
   return TL_OK;
 }
 
-TlStatus tl_ensemble_heap(const TlPlace *place, TlSetup *setup) {
+TlStatus tl_ensemble_heap(TlRun *run) {
+  TlSetup *setup = &run->model->setup;
   const TlEnsembleSetup *e = &setup->ensemble;
+  TlPlace place = tl_run_place(run);
   Ball *ball;
   if (e->blocks_together == 1 || e->from == TL_FROM_BODIES) return TL_OK;
   TL_TRY(TL_NEW(ball, (size_t)e->blocks_together));
   TlStatus status = TL_OK;
-  for (int64_t r = 0; status == TL_OK && r < e->count; r++)
-    status = heap(place, r, setup->bodies.items, ball);
+  for (int64_t r = 0; status == TL_OK && r < e->count; r++) {
+    place.terrain = tl_run_ground(run, tl_ensemble_ground(setup, r));
+    status = heap(&place, r, setup->bodies.items, ball);
+  }
   tl_free(ball);
   return status;
 }

@@ -43,6 +43,10 @@ const TlParam tl_ensemble_params[] = {
     VEC3(TlEnsembleSetup, velocity_spread_m_s, "m/s", "0,0,0", 0, 1e3,
          "each component of the velocity at the start (release.velocity_m_s, or that of the body) "
          "is drawn evenly from this much below to this much above"),
+    INT(TlEnsembleSetup, grounds, "1", 1, 10000,
+        "so many draws of the ground's roughness (terrain.roughness_m) and of the stems of the "
+        "forest, which the releases take in turn; the first is that of the seed. Each rough ground "
+        "takes the time and the memory of one"),
 };
 static const TlParam range_params[] = {
     TEXT(TlRangeSetup, key, NULL,
@@ -97,6 +101,14 @@ static TlStatus check_together(const TlEnsembleSetup *e, const TlStudy *study) {
     return tl_study_fail(study, TL_EINPUT, "ensemble.together_within_m",
                          "is for releases from the area; the bodies say where their blocks start");
   return TL_OK;
+}
+
+static TlStatus check_grounds(const TlSetup *s, const TlStudy *study) {
+  if (s->ensemble.grounds == 1 || s->terrain.roughness_m > 0 || tl_forest_stands(s)) return TL_OK;
+  return tl_study_fail(
+      study, TL_EINPUT, "ensemble.grounds",
+      "draws the roughness of the ground and the stems of a forest, and this study "
+      "has neither (terrain.roughness_m, stems_per_ha)");
 }
 
 static TlStatus check_sizes(const TlEnsembleSetup *e, const TlStudy *study) {
@@ -226,6 +238,7 @@ TlStatus tl_ensemble_settle(TlSetup *s, const TlStudy *study) {
   TL_TRY(check_others(s, study));
   TL_TRY(check_bodies(s, study));
   TL_TRY(check_together(&s->ensemble, study));
+  TL_TRY(check_grounds(s, study));
   TL_TRY(check_sizes(&s->ensemble, study));
   TL_TRY(check_ranges(s, study));
   TL_TRY(tl_shapes_check_names(&s->shapes, &s->ensemble.shapes, "ensemble.shapes", study));

@@ -31,10 +31,11 @@ typedef struct TlEnsembleSetup {
   int volume_law;                         /* TlVolumeLaw */
   int orientation;                        /* TlBlockTurn */
   double velocity_spread_m_s[3];
+  int64_t grounds;    /* draws of the ground's roughness and of the forest */
   TlStudyList ranges; /* of TlRangeSetup */
 } TlEnsembleSetup;
 
-enum { TL_ENSEMBLE_PARAMS = 10, TL_ENSEMBLE_SECTIONS = 1, TL_MOST_RANGES = 32 };
+enum { TL_ENSEMBLE_PARAMS = 11, TL_ENSEMBLE_SECTIONS = 1, TL_MOST_RANGES = 32 };
 extern const TlParam tl_ensemble_params[];
 extern const TlStudySection tl_ensemble_sections[];
 

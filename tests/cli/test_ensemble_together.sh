@@ -2,7 +2,7 @@
 # talus-ensemble, releases of several blocks (ensemble.blocks_together): a release is the run of its blocks alone, bit
 # for bit, also of blocks of several parts and with nets of its own; blocks of a release hit each other (two spheres
 # exchange their momentum), blocks of two releases pass through each other; they start near the place of their release,
-# not in each other; one thread and two, two ranks, a kill and fewer releases give the same; maps, fences, danger and
+# not in each other; each of several draws of the ground is that of the seed it has alone; one thread and two, two ranks, a kill and fewer releases give the same; maps, fences, danger and
 # the summary count releases and blocks; what cannot be is refused at its line. 40 seconds.
 set -u
 python=${PYTHON:-/usr/bin/python3} # Debian's, for which python3-gdal and python3-h5py are installed
@@ -127,6 +127,19 @@ cp out net.txt
 for b in 0 2 4; do alone net.yaml $b net.$((b / 2)); done
 "$BIN/talus-render" net.run -o net.png --frame=0 --width=160 --height=120 >/dev/null 2>err || fail "a picture of nets: $(cat err)"
 
+# ---- draws of the ground: releases 0, 3 and 6 on that of the seed, the others on two more; stems of a forest ----
+sed -e '/^ensemble:/,$d' -e 's/^terrain.*/terrain: {name: hill, roughness_m: 0.2, roughness_spacing_m: 1.4, forest: {stems_per_ha: 300}}/' wedge.yaml >rough.yaml
+echo 'ensemble: {count: 7, blocks_together: 3, grounds: 3}' >>rough.yaml
+ensemble rough.yaml -o rough.run --set time.duration_s=6 -@ 2
+ensemble rough.yaml -o smooth.run --set time.duration_s=6 --set ensemble.grounds=1
+sed -i 's/duration_s: 16/duration_s: 6/' rough.yaml
+for b in 9 12 6; do alone rough.yaml $b rough.$((b / 3)); done
+"$BIN/talus-measure" rough.run -o rough.measures >rough.txt 2>err || fail "measures on three grounds: $(cat err)"
+grep -q '^largest_penetration' rough.txt && fail "a depth in a ground that blocks were not on: $(grep penetration rough.txt)"
+ensemble rough.yaml -o single.run --set ensemble.blocks_together=1 # blocks that are set down on the ground
+"$BIN/talus-ensemble" rough.yaml --set ensemble.blocks_together=1 --block=4 >single.4.yaml 2>err || fail "--block of one ground of three: $(cat err)"
+"$BIN/talus-solve" single.4.yaml -o single.4 -q >out 2>err || fail "a block on one ground of three: $(cat err)"
+
 # ---- two equal spheres in the air: one flies at the other ----
 cat >meet.yaml <<'YAML'
 catalog: c.tals
@@ -185,6 +198,11 @@ def same_as_alone(name, releases):
 if same_as_alone("wedge", (0, 5, 11)) < 1500: fail("few values of the wedge were compared")
 if same_as_alone("parts", (0, 3)) < 300: fail("few values of parts were compared")
 if same_as_alone("net", (0, 1, 2)) < 150: fail("few values with nets were compared")
+if same_as_alone("rough", (3, 4, 2)) < 300 or same_as_alone("single", (4,)) < 30: fail("few values on drawn grounds were compared")
+drawn, one = table("rough.run/blocks.csv"), table("smooth.run/blocks.csv")
+for r in range(7):
+    same = [b["end_east_m"] for b in drawn[3 * r:3 * r + 3]] == [b["end_east_m"] for b in one[3 * r:3 * r + 3]]
+    if same != (r % 3 == 0): fail(f"release {r} of three grounds ends {'where' if same else 'elsewhere than'} it does on one")
 for r in (0, 5):  # cells, too
     own = [(c["id"], c["east_m"], c["north_m"]) for c in table(f"wedge.{r}/cells.csv")]
     ours = {(str(int(c["id"]) - 6 * r), c["east_m"], c["north_m"]) for c in table("wedge.run/cells.csv") if int(c["id"]) // 6 == r}
@@ -311,6 +329,7 @@ refused 2 'release.blocks_per_year: counts single blocks, and 6 start together h
 refused 1 'wedge.yaml:16:3: release.releases_per_year: and blocks_per_year both say how often' -- wedge.yaml -o no.run --set release.blocks_per_year=0.1
 refused 1 'wedge.yaml:22:3: ensemble.together_within_m: is for releases of several blocks' -- wedge.yaml -o no.run --set ensemble.blocks_together=1
 refused 2 'ensemble.together_within_m: is for releases from the area' -- meet.yaml -o no.run --set ensemble.together_within_m=3
+refused 2 'ensemble.grounds: draws the roughness of the ground and the stems of a forest' -- wedge.yaml -o no.run --set ensemble.grounds=4
 refused 2 'ensemble.blocks_together' -- wedge.yaml -o no.run --set ensemble.blocks_together=0
 refused 2 'are more than 1e+07 blocks' -- wedge.yaml -o no.run --set ensemble.count=200000 --set ensemble.blocks_together=100
 refused 1 'parts.yaml:5:' -- parts.yaml -o no.run --set 'ensemble.shapes=[ball]'
