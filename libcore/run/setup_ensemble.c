@@ -216,6 +216,10 @@ static TlStatus check_others(const TlSetup *s, const TlStudy *study) {
       {!s->terrain.name, "ensemble.count",
        "an ensemble is of blocks on a terrain, and this study names none"},
       {tl_setup_apparatus(s) != NULL, "ensemble.count", "a laboratory test is no ensemble"},
+      {s->joints.count > 0, "joints",
+       "are not possible in an ensemble: its blocks are free; what belongs together can be the "
+       "parts "
+       "of one block"},
       {s->grains.sample || s->grains.ids.count > 0, "grains",
        "an ensemble draws from the list of shapes; a grain of the catalog can be one of the bodies "
        "(ensemble.from: bodies)"},

@@ -90,6 +90,12 @@ JSON
 grep -q 'Ensemble of releases of 6 blocks' page.html || fail "the report does not say what it is"
 grep -q 'not independent' page.html || fail "the report calls blocks of a release independent"
 
+# ---- blocks that leave stay frozen in the way of the others ----
+sed -e 's/^title.*/outside: stop/' -e '/polygon/d' -e 's/5100110, 0/5100010, 0/' -e 's/5100140, 0/5100030, 0/' \
+  -e 's/^  above_ground_m: 0.5/  velocity_m_s: [0, -9, 0]/' -e 's/count: 12/count: 2/' wedge.yaml >stop.yaml
+ensemble stop.yaml -o stop.run
+for b in 0 6; do alone stop.yaml $b stop.$((b / 6)); done
+
 # ---- several parts ----
 cat >parts.yaml <<'YAML'
 catalog: c.tals
@@ -196,6 +202,9 @@ def same_as_alone(name, releases):
                     if not np.array_equal(f[c][k], g[c][at[i + first]]): fail(f"{name}, release {r}, {f.filename}: {c} of {i}: {g[c][at[i + first]]}, alone {f[c][k]}")
     return compared
 if same_as_alone("wedge", (0, 5, 11)) < 1500: fail("few values of the wedge were compared")
+if same_as_alone("stop", (0, 1)) < 60: fail("few values were compared where blocks stay at the border")
+ends = [b["end"] for b in table("stop.run/blocks.csv")]
+if not 2 <= ends.count("left") <= 10: fail(f"at the border: {ends}")
 if same_as_alone("parts", (0, 3)) < 300: fail("few values of parts were compared")
 if same_as_alone("net", (0, 1, 2)) < 150: fail("few values with nets were compared")
 if same_as_alone("rough", (3, 4, 2)) < 300 or same_as_alone("single", (4,)) < 30: fail("few values on drawn grounds were compared")
@@ -330,6 +339,9 @@ refused 1 'wedge.yaml:16:3: release.releases_per_year: and blocks_per_year both 
 refused 1 'wedge.yaml:22:3: ensemble.together_within_m: is for releases of several blocks' -- wedge.yaml -o no.run --set ensemble.blocks_together=1
 refused 2 'ensemble.together_within_m: is for releases from the area' -- meet.yaml -o no.run --set ensemble.together_within_m=3
 refused 2 'ensemble.grounds: draws the roughness of the ground and the stems of a forest' -- wedge.yaml -o no.run --set ensemble.grounds=4
+sed -e 's/^- {shape: ball, position_m: \[50/- {name: a, shape: ball, position_m: [50/' -e 's/^- {shape: ball, position_m: \[53/- {name: b, shape: ball, position_m: [53/' meet.yaml >tied.yaml
+echo 'joints: [{kind: distance, body: a, other: b, most_m: 4}]' >>tied.yaml
+refused 1 'tied.yaml:10:1: joints: are not possible in an ensemble' -- tied.yaml -o no.run
 refused 2 'ensemble.blocks_together' -- wedge.yaml -o no.run --set ensemble.blocks_together=0
 refused 2 'are more than 1e+07 blocks' -- wedge.yaml -o no.run --set ensemble.count=200000 --set ensemble.blocks_together=100
 refused 1 'parts.yaml:5:' -- parts.yaml -o no.run --set 'ensemble.shapes=[ball]'
