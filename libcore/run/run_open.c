@@ -90,7 +90,7 @@ static TlStatus read_study(TlRun *run) {
   TL_TRY(tl_setup_fill(&run->model->setup, &run->model->study));
   if (run->model->setup.ensemble.count > 0 && !o->ensemble)
     return tl_study_fail(&run->model->study, TL_EINPUT, "ensemble.count",
-                         "this study is an ensemble of single blocks: talus-ensemble runs it; "
+                         "this study is an ensemble: talus-ensemble runs it; "
                          "ensemble.count: 0 makes it a run of its grains together");
   int most = tl_setup_method(&run->model->setup)->most_ranks;
   if (most > 0 && tl_comm_size(run->comm) > most)
