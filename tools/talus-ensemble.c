@@ -28,7 +28,8 @@ static const TlParam params[] = {
      "are not run again",
      NULL},
     {"block", TL_P_INT, offsetof(Options, block), "", "-1", -1, 1e15, NULL,
-     "print the study of this block alone, for talus-solve, and stop; -1: run them all", NULL},
+     "print the study of this block's release alone, for talus-solve, and stop; -1: run them all",
+     NULL},
 };
 
 static bool in_step; /* the ranks ask each other how they fare from here on */
@@ -44,11 +45,15 @@ static TlStatus print_block(const TlRun *run, int64_t block) {
 static void say_plan(const TlEnsemble *e) {
   const TlSetup *s = &e->run.model->setup;
   int ranks = tl_comm_size(e->comm), threads = tl_par_threads();
-  tl_log_info("%lld blocks on %d rank%s of %d thread%s, each for at most %lld steps of %g s "
+  char together[64] = "";
+  if (e->together > 1)
+    snprintf(together, sizeof together, " in %lld releases of %lld", (long long)e->releases,
+             (long long)e->together);
+  tl_log_info("%lld blocks%s on %d rank%s of %d thread%s, each for at most %lld steps of %g s "
               "(%.4g s), frames every %g s, results in %s",
-              (long long)e->count, ranks, ranks > 1 ? "s" : "", threads, threads > 1 ? "s" : "",
-              (long long)e->steps, s->time.dt_s, (double)e->steps * s->time.dt_s,
-              s->time.frame_every_s, e->run.folder);
+              (long long)e->count, together, ranks, ranks > 1 ? "s" : "", threads,
+              threads > 1 ? "s" : "", (long long)e->steps, s->time.dt_s,
+              (double)e->steps * s->time.dt_s, s->time.frame_every_s, e->run.folder);
 }
 
 static void warn_of_step(const TlEnsemble *e) {
@@ -71,6 +76,7 @@ static TlStatus report_plan(TlEnsemble *e, bool json) {
   double all_s = block_s * (double)e->count / (tl_par_threads() * tl_comm_size(e->comm));
   int64_t frames = e->frame_steps > 0 ? e->steps / e->frame_steps + 2 : 2;
   TlStatus status = tl_report_text(&r, "output", e->run.folder);
+  if (status == TL_OK && e->together > 1) status = tl_report_int(&r, "releases", e->releases, "");
   if (status == TL_OK) status = tl_report_int(&r, "blocks", e->count, "");
   if (status == TL_OK) status = tl_report_int(&r, "ranks", tl_comm_size(e->comm), "");
   if (status == TL_OK) status = tl_report_int(&r, "threads_per_rank", tl_par_threads(), "");
@@ -133,15 +139,18 @@ static const TlParamTable table = TL_PARAM_TABLE(params, Options);
 
 static const TlTool tool = {
     .name = "talus-ensemble",
-    .purpose = "Release single blocks one by one, each alone on the terrain: rockfall",
+    .purpose = "Release blocks, one by one or some together, each release alone: rockfall",
     .arguments = "STUDY.yaml",
     .description =
-        "The study's section ensemble says how many blocks there are and what varies from one to\n"
+        "The study's section ensemble says how many releases there are and what varies from one "
+        "to\n"
         "the next: place in the release area, orientation, volume, shape, velocity, density,\n"
-        "ground (docs/reference/study.md). Blocks never meet each other. Each runs until it "
-        "rests,\n"
-        "has left the terrain, or the study's time is over. What a block does follows from the\n"
-        "seed and its number alone, for any number of blocks, threads and ranks: the tool starts\n"
+        "ground (docs/reference/study.md). A release is one block, or blocks_together of them,\n"
+        "which hit each other; blocks of two releases never meet. A release runs until its blocks\n"
+        "rest or have left the terrain, or the study's time is over. What it does follows from "
+        "the\n"
+        "seed and its number alone, for any number of releases, threads and ranks: the tool "
+        "starts\n"
         "alone or under mpirun, with the results folder on a disk that all ranks see.\n"
         "Results go into one folder: those of a run whose body i is block i, for talus-measure,\n"
         "talus-report and talus-render, and blocks.csv with a line a block. Printed are counts,\n"
@@ -149,9 +158,9 @@ static const TlTool tool = {
         "order of the values), over the blocks that started; of each number that is drawn from a\n"
         "range, how runout and energy depend on it.\n"
         "--dry-run runs some blocks, keeps nothing of them, and says how long all will take.\n"
-        "An ensemble that was killed leaves its finished blocks, from which --resume continues, "
-        "on\n"
-        "any number of ranks.",
+        "An ensemble that was killed leaves its finished releases, from which --resume "
+        "continues,\n"
+        "on any number of ranks.",
     .example =
         "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --set ensemble.count=5 "
         "-o blocks.run\n"

@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "io/csv_table.h"
 #include "post/departures.h"
+#include "post/ensemble_scene.h"
 #include "post/measure.h"
-#include "post/single_blocks.h"
 #include "shape/moving.h"
 #include "store/results.h"
 
@@ -246,6 +246,14 @@ static char *cells_path(const char *folder) {
   return tl_path_join(folder, "cells.csv");
 }
 
+/* All blocks of an ensemble are in its first frame, so they are as many as it has. */
+static void number_releases(const Reading *r, int64_t together) {
+  TlBlocks *b = r->blocks;
+  for (int64_t i = r->first_block; i < b->count; i++)
+    b->block[i].release = (i - r->first_block) / together;
+  if (b->count > r->first_block) b->releases += b->block[b->count - 1].release + 1;
+}
+
 static TlStatus take_run(Reading *r, const char *folder) {
   TlScene scene;
   char *path = cells_path(folder);
@@ -253,16 +261,19 @@ static TlStatus take_run(Reading *r, const char *folder) {
   r->blocks->every_step[r->run] = tl_file_exists(path);
   tl_free(path);
   TL_TRY(tl_results_read_scene(folder, &scene));
-  double per_year = tl_scene_number(&scene, "release", "blocks_per_year");
-  if (r->run == 0) r->blocks->blocks_per_year = per_year;
+  double per_year = tl_scene_number(&scene, "release", "releases_per_year");
+  int64_t together = tl_scene_blocks_together(&scene);
+  if (!(per_year > 0)) per_year = tl_scene_number(&scene, "release", "blocks_per_year");
+  if (r->run == 0) r->blocks->releases_per_year = per_year;
   if (r->run == 0)
     r->blocks->gravity_m_s2 =
         tl_norm(tl_vec3(scene.gravity_m_s2[0], scene.gravity_m_s2[1], scene.gravity_m_s2[2]));
-  if (per_year != r->blocks->blocks_per_year) r->blocks->blocks_per_year = 0;
+  if (per_year != r->blocks->releases_per_year) r->blocks->releases_per_year = 0;
   r->first_block = r->blocks->count;
   TlStatus status = take_terrain(r, folder, &scene);
   if (status == TL_OK) status = take_frames(r, folder, &scene);
   if (status == TL_OK) status = take_departures(r, folder, &scene);
+  if (status == TL_OK) number_releases(r, together);
   tl_scene_free(&scene);
   r->run++;
   return status;
@@ -457,6 +468,10 @@ TlBlockMoment tl_block_between(const TlBlockMoment *a, const TlBlockMoment *b, d
       .translational_kJ = a->translational_kJ + t * (b->translational_kJ - a->translational_kJ),
       .rotational_kJ = a->rotational_kJ + t * (b->rotational_kJ - a->rotational_kJ),
       .moves = a->moves || b->moves};
+}
+
+bool tl_blocks_together(const TlBlock *one, const TlBlock *other) {
+  return one->run == other->run && one->release == other->release;
 }
 
 TlGroundFilled tl_block_on_filled(const TlBlocks *blocks, const TlBlock *b) {

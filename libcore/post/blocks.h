@@ -49,7 +49,9 @@ typedef struct TlBlockCell {
 } TlBlockCell;
 
 typedef struct TlBlock {
-  int64_t run, id;      /* place among the runs; of the body */
+  int64_t run, id; /* place among the runs; of the body */
+  int64_t release; /* its number in the run; each block counts as one but in ensembles whose blocks
+                           start together */
   int64_t first, count; /* of its moments */
   double mass_kg, volume_m3;
   double radius_m; /* of a sphere about the mass centre that holds it */
@@ -59,11 +61,12 @@ typedef struct TlBlock {
 typedef struct TlBlocks {
   TlTerrain terrain; /* owned */
   int64_t count;
-  TlBlock *block;        /* by run, then id */
-  TlBlockMoment *moment; /* block by block, by time */
-  double
-      blocks_per_year; /* as the studies say (release.blocks_per_year); 0: they do not, or differ */
-  double gravity_m_s2; /* of the first run */
+  TlBlock *block;           /* by run, then id */
+  TlBlockMoment *moment;    /* block by block, by time */
+  int64_t releases;         /* of all runs */
+  double releases_per_year; /* as the studies say (release.releases_per_year, or of single blocks
+                               blocks_per_year); 0: they do not, or differ */
+  double gravity_m_s2;      /* of the first run */
   int64_t runs;
   bool *every_step; /* [runs] the run has cells.csv (run/cells.h), which holds every step */
 } TlBlocks;
@@ -89,6 +92,8 @@ void tl_block_paths_free(TlBlockPaths *paths);
 
 /* The part t of the way from a to b, 0 to 1: place, speed and energies are linear. */
 TlBlockMoment tl_block_between(const TlBlockMoment *a, const TlBlockMoment *b, double t);
+/* Are they of one release? Those of one stand behind each other among the blocks. */
+bool tl_blocks_together(const TlBlock *one, const TlBlock *other);
 /* Whether the ground under its last place was filled in (shape/terrain.h); of one that left: measured. */
 TlGroundFilled tl_block_on_filled(const TlBlocks *blocks, const TlBlock *block);
 /* How many stopped on filled ground; NaN: not known. */

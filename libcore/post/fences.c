@@ -193,8 +193,13 @@ static void put_real(TlCsv *csv, double value) {
 static void put_fence(const Fences *f, TlCsv *csv, int64_t fence, int64_t first, int64_t count,
                       double *scratch) {
   static const double quantile[] = {0.5, 0.9, 0.95, 0.99, 1};
-  double height = f->height_m[fence], above = isnan(height) ? NAN : 0;
-  for (int64_t i = 0; i < count; i++) above += f->passage[first + i].value[HEIGHT] > height;
+  const TlBlock *block = f->blocks->block;
+  double height = f->height_m[fence], above = isnan(height) ? NAN : 0, releases = 0;
+  for (int64_t i = 0; i < count; i++) {
+    const Passage *p = &f->passage[first + i];
+    above += p->value[HEIGHT] > height;
+    releases += i == 0 || !tl_blocks_together(&block[p[-1].block], &block[p->block]);
+  }
   put_name(f, csv, fence);
   put_real(csv, height);
   put_real(csv, (double)count);
@@ -207,6 +212,8 @@ static void put_fence(const Fences *f, TlCsv *csv, int64_t fence, int64_t first,
     for (int q = 0; q < 5; q++)
       put_real(csv, count > 0 ? tl_measure_quantile(scratch, count, quantile[q]) : NAN);
   }
+  put_real(csv, releases);
+  put_real(csv, f->blocks->releases > 0 ? releases / (double)f->blocks->releases : NAN);
   fputc('\n', csv->file);
 }
 
@@ -237,6 +244,7 @@ static TlStatus put_passages(const Fences *f, TlCsv *csv) {
     put_real(csv, p->at.place_m.z + origin[2]);
     put_real(csv, b->mass_kg);
     for (int k = 0; k < VALUES; k++) put_real(csv, p->value[k]);
+    fprintf(csv->file, ",%lld", (long long)b->release);
     fputc('\n', csv->file);
   }
   return TL_OK;
@@ -271,11 +279,11 @@ static TlStatus write_tables(const Fences *f, const Out *out) {
                      "energy_kJ_max,speed_m_s_mean,speed_m_s_p50,speed_m_s_p90,speed_m_s_p95,"
                      "speed_m_s_p99,speed_m_s_max,height_needed_m_mean,height_needed_m_p50,"
                      "height_needed_m_p90,height_needed_m_p95,height_needed_m_p99,"
-                     "height_needed_m_max",
+                     "height_needed_m_max,releases,releases_share",
                      put_fences));
   return write_table(f, out, "passages.csv",
                      "fence,run,id,time_s,east_m,north_m,height_m,mass_kg,energy_kJ,speed_m_s,"
-                     "height_needed_m",
+                     "height_needed_m,release",
                      put_passages);
 }
 

@@ -15,7 +15,7 @@
 #include "post/figures.h"
 
 /* fences.csv, a line a fence: blocks that pass, their fraction of all, those that pass above the
- * fence's height, and mean, median, 90, 95, 99% quantiles and maximum of energy, speed and height
+ * fence's height, the releases of which a block passes, their fraction of all, and mean, median, 90, 95, 99% quantiles and maximum of energy, speed and height
  * needed; passages.csv, a line a block and fence. A run of which only frames are known is warned of. source: as tl_vector_read has it, of lines; fields
  * `name` and `height_m` of the file are used where they are. Figures: fences and their passages.
  * TL_EINPUT: no lines, a height that is no number above 0. */

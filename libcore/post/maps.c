@@ -196,22 +196,41 @@ static int falling(const void *one, const void *two) {
   return (a < b) - (a > b);
 }
 
-/* Leaves the intensities in map. The energy that is exceeded less often than once in these years, of blocks that come as often as
- * release_per_year says: of the n blocks of a cell the (k + 1)th largest, where k of all blocks are
- * as many as come in that time. None where passages are rarer. Its Swiss intensity: 1 up to 30 kJ, 2
- * up to 300 kJ, 3 above. */
+/* The largest value in the cell of each release that passes, of the n entries of the cell; how many. */
+static int64_t of_releases(const Maps *m, const TlBlockCell *entry, int64_t n, TlCellValue k,
+                           double *value) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const TlBlock *b = m->blocks->block;
+    bool more = i > 0 && tl_blocks_together(&b[entry[i - 1].block], &b[entry[i].block]);
+    if (!more) value[count++] = entry[i].value[k];
+    value[count - 1] = fmax(value[count - 1], entry[i].value[k]);
+  }
+  return count;
+}
+
+static int64_t of_cell(const Maps *m, int64_t first) {
+  int64_t n = 1;
+  while (first + n < m->entries && m->entry[first + n].cell == m->entry[first].cell) n++;
+  return n;
+}
+
+/* Leaves the intensities in map. The energy that is exceeded less often than once in these years, of
+ * releases that come as often as release_per_year says: of the n releases of which a block passes a cell
+ * the (k + 1)th largest, where k of all releases are as many as come in that time. None where they are
+ * rarer. Its Swiss intensity: 1 up to 30 kJ, 2 up to 300 kJ, 3 above. */
 static TlStatus write_return(const Maps *m, const TlMapOptions *out, int years, double *map,
                              double *scratch) {
-  double blocks = (double)m->blocks->count / (out->release_per_year * years);
-  int64_t k = (int64_t)fmin(floor(blocks * (1 + 1e-12)), 1e18);
+  double releases = (double)m->blocks->releases / (out->release_per_year * years);
+  int64_t k = (int64_t)fmin(floor(releases * (1 + 1e-12)), 1e18);
   int64_t cells = m->grid.nx * m->grid.ny;
   char name[48];
   for (int64_t i = 0; i < cells; i++) map[i] = NAN;
   for (int64_t i = 0, n; i < m->entries; i += n) {
-    for (n = 0; i + n < m->entries && m->entry[i + n].cell == m->entry[i].cell; n++)
-      scratch[n] = m->entry[i + n].value[TL_CELL_ENERGY];
-    if (n <= k) continue;
-    qsort(scratch, (size_t)n, sizeof *scratch, falling);
+    n = of_cell(m, i);
+    int64_t passed = of_releases(m, m->entry + i, n, TL_CELL_ENERGY, scratch);
+    if (passed <= k) continue;
+    qsort(scratch, (size_t)passed, sizeof *scratch, falling);
     map[m->entry[i].cell] = scratch[k];
   }
   snprintf(name, sizeof name, "energy_kJ_%dy", years);
@@ -333,7 +352,12 @@ static TlStatus write_maps(const Maps *m, const TlMapOptions *out, double *map, 
   for (int64_t i = 0; i < cells; i++) map[i] = 0;
   for (int64_t i = 0; i < m->entries; i++) map[m->entry[i].cell] += 1;
   TL_TRY(write_map(m, out, "passages", map));
-  for (int64_t i = 0; i < cells; i++) map[i] /= m->blocks->count > 0 ? (double)m->blocks->count : 1;
+  for (int64_t i = 0; i < cells; i++) map[i] = 0;
+  for (int64_t i = 0, n; i < m->entries; i += n) {
+    n = of_cell(m, i);
+    map[m->entry[i].cell] = (double)of_releases(m, m->entry + i, n, TL_CELL_ENERGY, scratch) /
+                            (double)m->blocks->releases;
+  }
   TL_TRY(write_map(m, out, "reach_probability", map));
   TL_TRY(write_deposit(m, out, map, stops));
   TL_TRY(write_filled(m, out, map));
@@ -347,6 +371,7 @@ static TlStatus report(const Maps *m, double stopped, TlFigures *figures) {
   for (int64_t i = 0; i < m->entries; i++)
     passed += i == 0 || m->entry[i].cell != m->entry[i - 1].cell;
   TL_TRY(tl_figures_add(figures, "map_blocks", (double)m->blocks->count, "", "post/maps.h"));
+  TL_TRY(tl_figures_add(figures, "map_releases", (double)m->blocks->releases, "", "post/maps.h"));
   TL_TRY(tl_figures_add(figures, "map_blocks_in_last_frame", stopped, "", "post/maps.h"));
   TL_TRY(tl_figures_add(figures, "map_blocks_stopped_on_filled",
                         tl_blocks_stopped_on_filled(m->blocks), "", "post/maps.h"));
@@ -370,9 +395,11 @@ TlStatus tl_maps_write(const TlBlocks *blocks, const char *const *runs, const Tl
   Matrix matrix;
   if (options->danger) TL_TRY(read_matrix(options->danger, &matrix));
   if (options->danger && !(options->release_per_year > 0))
-    return tl_fail(TL_EINPUT,
-                   "danger levels want to know how often blocks come: give --release-per-year, or "
-                   "release.blocks_per_year in the study, the same one in all runs");
+    return tl_fail(
+        TL_EINPUT,
+        "danger levels want to know how often blocks come: give --release-per-year, or "
+        "release.blocks_per_year (releases_per_year, where several start together) in the study, "
+        "the same one in all runs");
   TlStatus status = tl_maps_cells(blocks, runs, &m.entry, &m.entries, &m.largest_leg);
   if (status == TL_OK) status = TL_NEW(map, (size_t)(m.grid.nx * m.grid.ny));
   if (status == TL_OK) status = TL_NEW(scratch, (size_t)blocks->count);

@@ -17,7 +17,7 @@
 #include "post/figures.h"
 
 /* Rasters into the folder, named by quantity and statistic, ending in extension ("tif", "asc"):
- * passages, reach_probability, deposit_count, deposit_volume_m3, deposit_thickness_m, and for speed_m_s, energy_kJ,
+ * passages (of blocks), reach_probability (of releases, of which a block passes), deposit_count, deposit_volume_m3, deposit_thickness_m, and for speed_m_s, energy_kJ,
  * translational_kJ, rotational_kJ, jump_height_m each _max, _mean, _p50, _p90, _p95, _p99 (no value
  * where nothing passed); where samples of the terrain were filled, filled_ground (1 there, no value
  * elsewhere). Figures: blocks, how many stopped on filled ground, cells passed, runs without cells.csv
@@ -31,7 +31,7 @@ typedef struct TlMapOptions {
   const char *folder, *extension;
   bool overwrite;
   double
-      release_per_year; /* blocks released in a year, of which those of the runs are a sample; 0: not known */
+      release_per_year; /* releases in a year, of which those of the runs are a sample; 0: not known */
   const char *
       danger; /* the matrix, "rrr/bby/byy": letters r, b, y of strong, medium and weak intensity, each
                               for events of up to 30, 100 and 300 years; NULL: none */

@@ -1,7 +1,7 @@
 #include "post/measure.h"
 
 #include "base/mem.h"
-#include "post/single_blocks.h"
+#include "post/ensemble_scene.h"
 #include "shape/moving.h"
 #include "store/scene_depth.h"
 
@@ -285,16 +285,25 @@ TlStatus tl_measure_grain(const TlScene *scene, const TlPlacement *place, const 
   return TL_OK;
 }
 
+static TlGrainMeasure without_depth(TlGrainMeasure g) {
+  g.penetration_m = 0;
+  g.judged = false;
+  return g;
+}
+
 static TlStatus measure_placed(const TlScene *scene, const TlPlacement *place, const TlFrame *last,
                                TlMeasure *m) {
   TlDepths depths = {0};
+  bool other = tl_scene_other_grounds(scene);
   TL_TRY(TL_NEW(m->grain, (size_t)last->count));
   m->grain_count = last->count;
   for (int64_t i = 0; i < last->count; i++) {
     TlGrainMeasure *g = &m->grain[i];
     TL_TRY(tl_measure_grain(scene, place, &last->rows[i], g));
+    if (other) *g = without_depth(*g);
     if (g->flags & TL_ROW_FROZEN) continue; /* placed so, or left the terrain */
     m->small += scene->has_terrain && 2 * g->radius_m < scene->terrain.cell_m;
+    if (other) continue;
     tl_depths_add(&depths, g->id, g->radius_m, (TlGrainDepth){g->penetration_m, g->judged});
   }
   m->unjudged = depths.unjudged;
@@ -364,11 +373,11 @@ static TlStatus measure_all(const char *folder, const TlScene *scene,
   TL_TRY(TL_NEW(m->frame, (size_t)m->frame_count));
   TL_TRY(measure_frames(folder, scene, index, first, m));
   TL_TRY(tl_context(measure_grains(scene, last, m), "%s", folder));
-  if (!tl_scene_single_blocks(scene)) TL_TRY(tl_measure_overlap(scene, last, m));
+  if (!tl_scene_is_ensemble(scene)) TL_TRY(tl_measure_overlap(scene, last, m));
   for (int64_t i = 0; i < first->count && !m->departures.there; i++)
     m->lost += row_of(last, first->rows[i].id) == NULL;
   m->has_ground = scene->has_terrain || scene->plane_count > 0;
-  m->has_solid = m->has_ground || scene->part_count > 0;
+  m->has_solid = (m->has_ground || scene->part_count > 0) && !tl_scene_other_grounds(scene);
   if (!m->has_ground || last->count == 0) return TL_OK;
   return tl_measure_deposit(scene, last, m, options->cell_m, &m->deposit);
 }

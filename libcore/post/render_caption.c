@@ -1,5 +1,6 @@
 #include "post/render.h"
 
+#include "post/ensemble_scene.h"
 #include "post/ink.h"
 #include "post/measure.h"
 #include "post/render_colour.h"
@@ -90,11 +91,11 @@ static TlStatus describe_motion(const TlScene *scene, const TlFrame *frame, char
 TlStatus tl_render_describe(const TlScene *scene, const TlFrame *frame, const TlRenderOptions *o,
                             char line[LINE]) {
   int64_t grains = 0, gone = 0, filled = 0, unresolved = 0;
-  TlDepths depths;
+  TlDepths depths = {0};
   for (int64_t i = 0; i < frame->count; i++) {
     const TlBodyRow *row = &frame->rows[i];
     if (row->flags & TL_ROW_NO_GRAIN) continue;
-    grains++;
+    grains += !o->blocks || row->body == row->id; /* a block of several parts is one */
     unresolved += (row->flags & (TL_ROW_UNRESOLVED | TL_ROW_EMBEDDED)) != 0;
     filled += scene->has_terrain && tl_terrain_filled(&scene->terrain, row->position_m.x,
                                                       row->position_m.y) == TL_GROUND_FILLED;
@@ -103,11 +104,13 @@ TlStatus tl_render_describe(const TlScene *scene, const TlFrame *frame, const Tl
   for (int64_t i = 0; i < left; i++) gone += o->departures->row[i].removed;
   line[0] = 0;
   add(line, "%lld %s%s", (long long)grains, o->blocks ? "block" : "grain", grains == 1 ? "" : "s");
+  if (tl_scene_blocks_together(scene) > 1)
+    add(line, " of %.0f releases", tl_scene_number(scene, "ensemble", "count"));
   if (gone > 0) add(line, ", %lld gone", (long long)gone);
   if (o->not_started > 0) add(line, ", %lld never started", (long long)o->not_started);
   if (filled > 0) add(line, ", %lld over filled ground", (long long)filled);
   if (unresolved > 0) add(line, ", %lld unresolved", (long long)unresolved);
-  TL_TRY(tl_scene_depths(scene, frame, &depths));
+  if (!tl_scene_other_grounds(scene)) TL_TRY(tl_scene_depths(scene, frame, &depths));
   if (depths.deep > 0)
     add(line, ", %lld with penetration up to %.2g%% of the radius", (long long)depths.deep,
         100 * depths.share);

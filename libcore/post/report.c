@@ -3,10 +3,10 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "post/ensemble_scene.h"
 #include "post/report_page.h"
 #include "post/report_run.h"
 #include "post/report_scan.h"
-#include "post/single_blocks.h"
 #include "post/study_label.h"
 
 #include <math.h>
@@ -168,12 +168,17 @@ static void put_warnings(TlHtml *to, const TlHtml *items, int64_t warnings, cons
 static TlStatus put_top(Work *w, const char *title, TlHtml *to, TlReportSize *size) {
   const TlReportRun *run = w->run;
   TlHtml line = {0};
-  tl_html(&line, "%s",
-          run->triaxial ? w->count > 1 ? "Triaxial tests" : "Triaxial test"
-          : tl_scene_single_blocks(&run->scene)
-              ? w->count > 1 ? "Ensembles of single blocks" : "Ensemble of single blocks"
-          : w->count > 1 ? "Runs of moving grains"
-                         : "Run of moving grains");
+  int64_t together = tl_scene_blocks_together(&run->scene);
+  if (together > 1)
+    tl_html(&line, "%s of releases of %lld blocks", w->count > 1 ? "Ensembles" : "Ensemble",
+            (long long)together);
+  else
+    tl_html(&line, "%s",
+            run->triaxial ? w->count > 1 ? "Triaxial tests" : "Triaxial test"
+            : tl_scene_is_ensemble(&run->scene)
+                ? w->count > 1 ? "Ensembles of single blocks" : "Ensemble of single blocks"
+            : w->count > 1 ? "Runs of moving grains"
+                           : "Run of moving grains");
   tl_html(&line, ": ");
   for (int64_t i = 0; i < w->count; i++) {
     tl_html(&line, "%s<code>", i ? ", " : "");
@@ -209,7 +214,7 @@ static TlStatus put_player(Work *w, TlHtml *to, const char *note) {
                              .camera = &w->camera[i],
                              .bare = w->run[i].triaxial,
                              .departures = &w->run[i].measure.departures,
-                             .blocks = tl_scene_single_blocks(&w->run[i].scene)};
+                             .blocks = tl_scene_is_ensemble(&w->run[i].scene)};
   tl_html(to, "<h2 id=\"playback\">Playback</h2>\n");
   TlStatus status = tl_page_player(to, still, w->count, note);
   tl_free(still);

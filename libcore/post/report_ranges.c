@@ -1,13 +1,14 @@
 /* What the runout of an ensemble's blocks depends on, in its report: of the volume and of each number
- * that was drawn from a range of the study, from blocks.csv. */
+ * that was drawn from a range of the study, from blocks.csv. A range is drawn for a release, so of
+ * several blocks that start together the farthest and the strongest count. */
 #include "post/report_run.h"
 
 #include "base/file.h"
 #include "base/mem.h"
 #include "conf/yaml_tree.h"
 #include "num/relation.h"
+#include "post/ensemble_scene.h"
 #include "post/report_chart.h"
-#include "post/single_blocks.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,12 +29,23 @@ static int64_t drawn_columns(const TlScene *scene, const TlYamlNode *root, const
   return count;
 }
 
-/* Of the blocks that started: value[i] of row i, kept in front; how many. */
-static TlStatus take_column(const TlTable *t, int column, int end, double *value, int64_t *n) {
+/* Of the blocks that started, one by one or (release: a column) the largest of each release, whose rows
+ * follow each other; how many. */
+static TlStatus take_column(const TlTable *t, int column, int end, int release, double *value,
+                            int64_t *n) {
+  double before = NAN;
   *n = 0;
-  for (int64_t i = 0; i < t->rows; i++)
-    if (strcmp(tl_table_text(t, i, end), "not started") != 0)
-      TL_TRY(tl_table_number(t, i, column, &value[(*n)++]));
+  for (int64_t i = 0; i < t->rows; i++) {
+    double x, number = NAN;
+    if (strcmp(tl_table_text(t, i, end), "not started") == 0) continue;
+    TL_TRY(tl_table_number(t, i, column, &x));
+    if (release >= 0) TL_TRY(tl_table_number(t, i, release, &number));
+    if (number == before)
+      value[*n - 1] = fmax(value[*n - 1], x);
+    else
+      value[(*n)++] = x;
+    before = number;
+  }
   return TL_OK;
 }
 
@@ -45,8 +57,8 @@ static void put_number(TlHtml *to, double value) {
     tl_html(to, "<td class=\"n\">-</td>");
 }
 
-static TlStatus put_drawn(TlHtml *rows, TlHtml *charts, const char *name, const double *x,
-                          const double *runout, const double *energy, int64_t n) {
+static TlStatus put_drawn(TlHtml *rows, TlHtml *charts, const char *name, const char *title,
+                          const double *x, const double *runout, const double *energy, int64_t n) {
   TlRelation far, strong;
   double low = INFINITY, high = -INFINITY;
   TL_TRY(tl_relation(x, runout, n, &far));
@@ -66,7 +78,7 @@ static TlStatus put_drawn(TlHtml *rows, TlHtml *charts, const char *name, const 
   put_number(rows, far.highest);
   tl_html(rows, "</tr>\n");
   TlCurve curve = {.dots = true, .count = n, .x = x, .y = runout};
-  TlChart chart = {.title = "Runout of each block",
+  TlChart chart = {.title = title,
                    .x_label = name,
                    .y_label = "runout [m]",
                    .from_zero = true,
@@ -77,10 +89,11 @@ static TlStatus put_drawn(TlHtml *rows, TlHtml *charts, const char *name, const 
 }
 
 static TlStatus put_all(TlHtml *to, const char *label, const TlTable *t, const char *const *name,
-                        int64_t count) {
+                        int64_t count, bool together) {
+  static const char each[] = "Runout of each block";
   TlHtml charts = {0};
   double *x = NULL, *runout, *energy;
-  int column[3], end;
+  int column[3], end, release = together ? tl_table_column(t, "release") : -1;
   int64_t n = 0;
   TL_TRY(tl_table_need(t, "end", &end));
   TL_TRY(tl_table_need(t, "runout_m", &column[1]));
@@ -88,24 +101,32 @@ static TlStatus put_all(TlHtml *to, const char *label, const TlTable *t, const c
   TL_TRY(TL_NEW(x, 3 * (size_t)t->rows));
   runout = x + t->rows;
   energy = runout + t->rows;
-  TlStatus status = take_column(t, column[1], end, runout, &n);
-  if (status == TL_OK) status = take_column(t, column[2], end, energy, &n);
+  TlStatus status = take_column(t, column[1], end, release, runout, &n);
   tl_html(to, "<h2>What the result depends on%s", label ? ": " : "");
   if (label) tl_html_text(to, label);
   tl_html(to,
-          "</h2>\n<p>The study draws these numbers anew for each block. A rank correlation is 1 if "
+          "</h2>\n<p>The study draws these numbers anew for each %s. A rank correlation is 1 if "
           "runout (or the largest energy) rises with the number, -1 if it falls, and 0 without a "
-          "relation; of %lld blocks one nearer to 0 than %.2g says nothing. Beside it stand the "
-          "median runouts of the quarter of the blocks with the smallest values, and with the "
-          "largest. Blocks that never started are left out.</p>\n<div class=\"wide\"><table "
+          "relation; of %lld %ss one nearer to 0 than %.2g says nothing. Beside it stand the "
+          "median runouts of the quarter with the smallest values, and with the largest.%s Blocks "
+          "that never started are left out.</p>\n<div class=\"wide\"><table "
           "class=\"quantiles\"><thead><tr><th>number</th><th>least</th><th>most</th><th>rank "
           "correlation with runout</th><th>with energy</th><th>runout at the smallest [m]</th>"
           "<th>at the largest [m]</th></tr></thead><tbody>\n",
-          (long long)n, tl_relation_by_chance(n));
+          release >= 0 ? "release" : "block", (long long)n, release >= 0 ? "release" : "block",
+          tl_relation_by_chance(n),
+          release >= 0 ? " Volumes are those of the blocks; of the other numbers runout and energy "
+                         "are the largest of the blocks of each release."
+                       : "");
   for (int64_t k = 0; status == TL_OK && k < count; k++) {
+    int of = strcmp(name[k], "volume_m3") == 0 ? -1 : release;
     status = tl_table_need(t, name[k], &column[0]);
-    if (status == TL_OK) status = take_column(t, column[0], end, x, &n);
-    if (status == TL_OK) status = put_drawn(to, &charts, name[k], x, runout, energy, n);
+    if (status == TL_OK) status = take_column(t, column[0], end, of, x, &n);
+    if (status == TL_OK) status = take_column(t, column[1], end, of, runout, &n);
+    if (status == TL_OK) status = take_column(t, column[2], end, of, energy, &n);
+    if (status == TL_OK)
+      status = put_drawn(to, &charts, name[k], of >= 0 ? "Farthest runout of each release" : each,
+                         x, runout, energy, n);
   }
   tl_html(to, "</tbody></table></div>\n<div class=\"charts\">\n");
   tl_html_add(to, &charts);
@@ -121,12 +142,13 @@ TlStatus tl_report_run_ranges(TlHtml *to, const TlReportRun *run, const char *la
   const char *study = run->scene.study ? run->scene.study : "";
   TlYamlNode root = {0};
   TlTable table = {0};
-  if (!tl_scene_single_blocks(&run->scene)) return TL_OK;
+  if (!tl_scene_is_ensemble(&run->scene)) return TL_OK;
   char *path = tl_path_join(run->folder, "blocks.csv");
   TlStatus status = path ? tl_yaml_parse("study", study, strlen(study), &root) : TL_ENOMEM;
   int64_t count = status == TL_OK ? drawn_columns(&run->scene, &root, name, MOST) : 0;
   if (count > 0) status = tl_table_read(path, &table);
-  if (count > 0 && status == TL_OK) status = put_all(to, label, &table, name, count);
+  if (count > 0 && status == TL_OK)
+    status = put_all(to, label, &table, name, count, tl_scene_blocks_together(&run->scene) > 1);
   tl_table_free(&table);
   tl_yaml_free(&root);
   tl_free(path);

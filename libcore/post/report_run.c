@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "post/blocks.h"
 #include "post/departures.h"
+#include "post/ensemble_scene.h"
 #include "post/report_chart.h"
-#include "post/single_blocks.h"
 #include "shape/moving.h"
 
 #include <math.h>
@@ -228,7 +228,7 @@ static double top_energy(const TlReportRun *r) {
 }
 /* Of all together; blocks of an ensemble are never under way at one time. */
 static double peak_energy(const TlReportRun *r) {
-  double most = tl_scene_single_blocks(&r->scene) ? NAN : 0;
+  double most = tl_scene_is_ensemble(&r->scene) ? NAN : 0;
   for (int64_t i = 0; isfinite(most) && i < r->measure.frame_count; i++)
     most = fmax(most, r->measure.frame[i].translational_J + r->measure.frame[i].rotational_J);
   return most;
@@ -242,12 +242,12 @@ static double deposit_thickness(const TlReportRun *r) {
 static double repose(const TlReportRun *r) {
   return r->measure.deposit.nx ? r->measure.deposit.repose_deg : NAN;
 }
-/* Blocks of an ensemble never meet. */
+/* In a frame of an ensemble blocks lie together that never met. */
 static double contacts(const TlReportRun *r) {
-  return tl_scene_single_blocks(&r->scene) ? NAN : last_of(r)->contacts_per_grain;
+  return tl_scene_is_ensemble(&r->scene) ? NAN : last_of(r)->contacts_per_grain;
 }
 static double overlap(const TlReportRun *r) {
-  return tl_scene_single_blocks(&r->scene) ? NAN : 100 * r->measure.largest_overlap_share;
+  return tl_scene_is_ensemble(&r->scene) ? NAN : 100 * r->measure.largest_overlap_share;
 }
 static double penetration(const TlReportRun *r) {
   return r->measure.has_solid ? 100 * r->measure.largest_penetration_share : NAN;
@@ -592,7 +592,7 @@ TlStatus tl_report_run_plots(TlHtml *to, const TlReportRun *run, int64_t count,
       status = put_test_plot(to, run, count, measured, &test_plots[k]);
   else
     for (size_t k = 0; k < sizeof time_plots / sizeof *time_plots && status == TL_OK; k++)
-      if (!time_plots[k].together || !tl_scene_single_blocks(&run->scene))
+      if (!time_plots[k].together || !tl_scene_is_ensemble(&run->scene))
         status = put_time_plot(to, run, count, &time_plots[k]);
   tl_html(to, "</div>\n");
   return status;
@@ -792,7 +792,10 @@ TlStatus tl_report_run_quantiles(TlHtml *to, const TlReportRun *run, int64_t cou
           "between them 95 times of 100 (by ranks, for any distribution; \"under\" and "
           "\"over\" where there are too few grains to bound it). The mean's ± is its standard "
           "error. %s</p>\n",
-          tl_scene_single_blocks(&run->scene)
+          tl_scene_blocks_together(&run->scene) > 1
+              ? "Blocks of one release hit each other and are not independent, so the true "
+                "uncertainty is larger; the summary of talus-ensemble says it."
+          : tl_scene_is_ensemble(&run->scene)
               ? "Each block ran alone, so they are independent."
               : "Grains of one avalanche push each other and are not independent, so the true "
                 "uncertainty is larger.");

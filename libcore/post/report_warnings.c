@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "conf/param.h"
 #include "conf/yaml_tree.h"
-#include "post/single_blocks.h"
+#include "post/ensemble_scene.h"
 #include "shape/rock.h"
 
 #include <math.h>
@@ -208,7 +208,7 @@ static void warn_depth(const TlReportRun *run, TlHtml *items, int64_t *count) {
          "frame; %lld grains lie deeper than 2%%.",
          (long long)m->deepest_id, number(text, 100 * m->largest_penetration_share),
          (long long)m->below_2_percent);
-  if (m->largest_overlap_share > 0.05 && !tl_scene_single_blocks(&run->scene))
+  if (m->largest_overlap_share > 0.05 && !tl_scene_is_ensemble(&run->scene))
     warn(items, count,
          "Two grains overlap by %s%% of the smaller one's radius in the last frame (%lld pairs "
          "overlap at all). Stiffer contacts or a shorter step lower it.",
@@ -274,7 +274,7 @@ TlStatus tl_report_run_warnings(const TlReportRun *run, TlHtml *items, int64_t *
   char text[40];
   warn_unfinished(run, items, count);
   warn_motion(run, items, count);
-  if (tl_scene_single_blocks(&run->scene)) TL_TRY(warn_blocks(run, items, count));
+  if (tl_scene_is_ensemble(&run->scene)) TL_TRY(warn_blocks(run, items, count));
   warn_collisions(run, items, count);
   warn_depth(run, items, count);
   if (run->triaxial) warn_test(run, items, count);

@@ -21,6 +21,7 @@ typedef enum Field {
   SPEED,
   ENERGY,
   JUMP,
+  RELEASE,
   FIELDS
 } Field;
 static const TlVectorField field[FIELDS] = {{"run", TL_FIELD_WORD},
@@ -34,7 +35,8 @@ static const TlVectorField field[FIELDS] = {{"run", TL_FIELD_WORD},
                                             {"drop_m", TL_FIELD_REAL},
                                             {"largest_speed_m_s", TL_FIELD_REAL},
                                             {"largest_energy_kJ", TL_FIELD_REAL},
-                                            {"largest_jump_height_m", TL_FIELD_REAL}};
+                                            {"largest_jump_height_m", TL_FIELD_REAL},
+                                            {"release", TL_FIELD_WHOLE}};
 
 typedef struct Out {
   const TlBlocks *blocks;
@@ -68,6 +70,7 @@ static void values_of(const TlBlocks *all, const TlBlock *b, double value[FIELDS
   value[STOP_TIME] = stop_time(b, at);
   value[RUNOUT] = hypot(way.x, way.y);
   value[DROP] = -way.z;
+  value[RELEASE] = (double)b->release;
   value[SPEED] = value[ENERGY] = value[JUMP] = 0;
   for (int64_t i = 0; i < b->count; i++) {
     value[SPEED] = fmax(value[SPEED], at[i].speed_m_s);
@@ -210,7 +213,8 @@ static TlStatus write_all(const Out *o) {
   }
   TL_TRY(write_table(o, "stops",
                      "run,id,end,east_m,north_m,height_m,on_filled,mass_kg,volume_m3,stop_time_s,"
-                     "runout_m,drop_m,largest_speed_m_s,largest_energy_kJ,largest_jump_height_m",
+                     "runout_m,drop_m,largest_speed_m_s,largest_energy_kJ,largest_jump_height_m,"
+                     "release",
                      put_stops));
   return write_table(o, "trajectories",
                      "run,id,time_s,east_m,north_m,height_m,speed_m_s,translational_kJ,"

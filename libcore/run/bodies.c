@@ -56,6 +56,15 @@ static double volume_of(const TlPlace *place, const TlBodySetup *b, const TlGrai
   return volume_m3;
 }
 
+void tl_placed_size(const TlPlace *place, int64_t i, double *radius_m, double *volume_m3) {
+  const TlBodySetup *b = (const TlBodySetup *)place->setup->bodies.items + i;
+  TlGrainRow row =
+      tl_study_shapes_row(place->shapes, tl_shapes_index(&place->setup->shapes, b->shape));
+  double whole = volume_of(place, b, &row), scale = scale_of(b, whole);
+  *radius_m = scale * row.radius_m;
+  *volume_m3 = scale * scale * scale * whole;
+}
+
 static double volume_of_parts(const TlPlace *place, const TlBodySetup *b) {
   const TlPartSetup *part = b->parts.items;
   double sum = 0, volume_m3;

@@ -10,6 +10,10 @@ int64_t tl_placed_count(const TlSetup *setup);
  * Errors at the study's key: a grain the catalog does not have. */
 TlStatus tl_placed_make(const TlPlace *place, int64_t first_id, TlBodies *bodies);
 
+/* Of body i of the study, which is of a shape of the list: radius of the sphere about its centre that
+ * holds it, and volume. */
+void tl_placed_size(const TlPlace *place, int64_t i, double *radius_m, double *volume_m3);
+
 /* L = R (density I s^5) R^T spin, world, of a body of this row with this rotation and scale. */
 TlVec3 tl_placed_momentum(TlQuat rotation, double scale, const TlGrainRow *row,
                           double density_kg_m3, TlVec3 spin);

@@ -167,7 +167,7 @@ TlStatus tl_cells_take(TlRun *run, int64_t step) {
     double pace = tl_pace(b->velocity[i], tl_bodies_spin(b, i), diameter, c->gravity_m_s2);
     if (step > 0 && !(pace > tl_moving_pace)) continue;
     TlBodyMotion m = tl_body_motion(run, i);
-    TlCellRow row = {.id = b->id[i],
+    TlCellRow row = {.id = b->id[i] + run->first_id,
                      .cell = cell,
                      .rank = tl_comm_rank(run->comm),
                      .speed_m_s = m.speed_m_s,

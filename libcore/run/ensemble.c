@@ -3,8 +3,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "run/bodies.h"
 #include "run/history.h"
 #include "run/materials.h"
+#include "shape/moving.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -15,123 +17,287 @@ double tl_block_runout(const TlBlockRecord *r) {
   return hypot(r->end.position.x - r->start.x, r->end.position.y - r->start.y);
 }
 
-/* ---- one block ---- */
-
-static TlBlockPose pose_of(const TlBodies *b) {
-  return (TlBlockPose){b->position[0], b->rotation[0], b->velocity[0], b->momentum[0], b->flags[0]};
+int64_t tl_ensemble_cells(const TlEnsemble *e, int64_t release) {
+  int64_t sum = 0;
+  for (int64_t k = 0; k < e->together; k++) sum += e->record[release * e->together + k].cells;
+  return sum;
 }
 
-static void take_maxima(const TlRun *run, TlBlockRecord *r) {
-  TlBodyMotion m = tl_body_motion(run, 0);
-  r->speed_m_s = fmax(r->speed_m_s, m.speed_m_s);
-  r->energy_J = fmax(r->energy_J, m.translational_J + m.rotational_J);
-  r->jump_m = fmax(r->jump_m, m.jump_m);
+/* ---- one release ---- */
+
+/* A release on its way. */
+typedef struct Release {
+  TlEnsemble *e;
+  TlRun *run;
+  int64_t number, first; /* of the release, and of its first block */
+  size_t *room;          /* of each block: poses that there is memory for */
+  int64_t *since;        /* of each block: as TlStandstill.since */
+  unsigned char *leaves; /* of each body: TlLeaving, in this step */
+  int64_t net_bonds;     /* of its nets, at the start */
+} Release;
+
+static bool is_block(const TlBodies *b, int64_t i) {
+  return !(b->flags[i] & TL_BODY_NET);
 }
 
-static TlStatus keep_pose(TlEnsemble *e, TlBlockRecord *r, const TlBodies *b, size_t *room) {
-  TL_TRY(TL_RESERVE(e->pose[r->id], *room, (size_t)r->moments + 1));
-  e->pose[r->id][r->moments++] = pose_of(b);
+static TlBlockPose pose_of(const TlBodies *b, int64_t i) {
+  return (TlBlockPose){b->position[i], b->rotation[i], b->velocity[i], b->momentum[i], b->flags[i]};
+}
+
+/* Which of the release's blocks is body i of its state, which is no net's? Ids rise with the blocks. */
+static int64_t block_of(const Release *r, int64_t i) {
+  const int64_t *id = r->e->start.id + r->first;
+  int64_t wanted = r->run->state->dem.bodies.id[i] + id[0], low = 0, high = r->e->together - 1;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (id[middle] < wanted)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static TlBlockRecord *record_of(const Release *r, int64_t i) {
+  return &r->e->record[r->first + block_of(r, i)];
+}
+
+static bool is_gone(const TlBlockRecord *record) {
+  return record->fate == TL_FATE_LEFT;
+}
+
+/* A block that is still under way, or at rest. */
+static bool is_there(const Release *r, int64_t i) {
+  return is_block(&r->run->state->dem.bodies, i) && !is_gone(record_of(r, i));
+}
+
+static void take_maxima(const Release *r, int64_t i) {
+  TlBodyMotion m = tl_body_motion(r->run, i);
+  TlBlockRecord *record = record_of(r, i);
+  record->speed_m_s = fmax(record->speed_m_s, m.speed_m_s);
+  record->energy_J = fmax(record->energy_J, m.translational_J + m.rotational_J);
+  record->jump_m = fmax(record->jump_m, m.jump_m);
+}
+
+static TlStatus keep_poses(const Release *r) {
+  const TlBodies *b = &r->run->state->dem.bodies;
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (!is_there(r, i)) continue;
+    int64_t k = block_of(r, i), number = r->first + k;
+    TlBlockRecord *record = &r->e->record[number];
+    TL_TRY(TL_RESERVE(r->e->pose[number], r->room[k], (size_t)record->moments + 1));
+    r->e->pose[number][record->moments++] = pose_of(b, i);
+  }
   return TL_OK;
 }
 
-static void leave(TlBlockRecord *r, int64_t step, TlLeaving leaving) {
-  r->fate = TL_FATE_LEFT;
-  r->leaving = leaving;
-  r->steps = step;
+/* Where the blocks are after the step, and what their nets bear. */
+static void take_step(const Release *r, int64_t step) {
+  const TlBodies *b = &r->run->state->dem.bodies;
+  const TlStepReport *last = &r->run->state->totals.last;
+  for (int64_t k = 0; k < r->e->together; k++) {
+    TlBlockRecord *record = &r->e->record[r->first + k];
+    record->net_broken = r->net_bonds - last->net_bonds;
+    record->net_energy_J = fmax(record->net_energy_J, last->net_elastic_end_J);
+  }
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (!is_there(r, i)) continue;
+    TlBlockRecord *record = record_of(r, i);
+    take_maxima(r, i);
+    record->steps = step;
+    record->end = pose_of(b, i);
+    tl_standstill_body(r->run, step, i, &r->since[block_of(r, i)]);
+  }
 }
 
-/* Steps until the block rests, leaves or time is over. r: its start. */
-static TlStatus follow(TlEnsemble *e, TlRun *run, TlBlockRecord *r) {
-  const TlSetup *setup = &run->model->setup;
+/* Blocks that unresolved.* takes out are missing afterwards. */
+static TlStatus handle_problems(const Release *r, int64_t step) {
+  const TlBodies *b = &r->run->state->dem.bodies;
+  const TlStepReport *last = &r->run->state->totals.last;
+  if (last->embedded + last->unresolved == 0) return TL_OK;
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (!is_there(r, i)) continue;
+    TlBlockRecord *record = record_of(r, i);
+    record->leaving = b->flags[i] & TL_BODY_EMBEDDED ? TL_EMBEDDED_OUT : TL_UNRESOLVED_OUT;
+    record->fate = TL_FATE_LEFT;
+  }
+  TL_TRY(tl_run_handle_problems(r->run, step));
+  for (int64_t i = 0; i < b->owned; i++) {
+    TlBlockRecord *record = is_block(b, i) ? record_of(r, i) : NULL;
+    if (!record || record->leaving == TL_LEFT_TERRAIN) continue;
+    record->leaving = TL_STAYS;
+    record->fate = TL_FATE_MOVING;
+  }
+  return TL_OK;
+}
+
+/* Blocks that left the terrain are taken out or stay frozen, as in a run. */
+static TlStatus handle_outside(const Release *r, int64_t step) {
+  const TlBodies *b = &r->run->state->dem.bodies;
+  const TlSetup *setup = &r->run->model->setup;
+  int64_t left = 0;
+  for (int64_t i = 0; i < b->owned; i++) {
+    TlBlockRecord *record = is_block(b, i) ? record_of(r, i) : NULL;
+    bool leaves = b->flags[i] & TL_BODY_OUTSIDE && !(b->flags[i] & TL_BODY_FROZEN);
+    TlVec3 x = b->position[i];
+    r->leaves[i] = leaves ? TL_LEFT_TERRAIN : TL_STAYS;
+    if (!leaves) continue;
+    if (setup->outside == TL_OUTSIDE_ERROR)
+      return tl_fail(TL_EINPUT,
+                     "%s %lld left the terrain in step %lld (%.4g s) at x = %g, y = %g m; a "
+                     "larger one, or outside: remove or stop",
+                     record ? "block" : "sphere of a net",
+                     (long long)(record ? record->id : b->id[i]), (long long)step,
+                     (double)step * setup->time.dt_s, x.x, x.y);
+    left++;
+    if (!record) continue;
+    record->fate = TL_FATE_LEFT;
+    record->leaving = TL_LEFT_TERRAIN;
+  }
+  if (left == 0) return TL_OK;
+  return tl_departures_take(r->run, r->leaves, setup->outside == TL_OUTSIDE_REMOVE, step);
+}
+
+static int64_t blocks_left(const Release *r) {
+  int64_t sum = 0;
+  for (int64_t k = 0; k < r->e->together; k++) sum += is_gone(&r->e->record[r->first + k]);
+  return sum;
+}
+
+/* Those that have not left, when their release has ended. */
+static void judge(const Release *r) {
+  const TlBodies *b = &r->run->state->dem.bodies;
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (!is_there(r, i)) continue;
+    TlBlockRecord *record = record_of(r, i);
+    int64_t since = r->since[block_of(r, i)];
+    if (!r->run->state->still.reached && tl_standstill_pace(r->run, i) > tl_moving_pace) continue;
+    record->fate = tl_block_runout(record) < cbrt(6 * record->volume_m3 / M_PI)
+                       ? TL_FATE_NOT_STARTED
+                       : TL_FATE_STOPPED;
+    record->rests = since >= 0 ? since : record->steps;
+    record->end.velocity = record->end.momentum = tl_vec3(0, 0, 0);
+  }
+}
+
+/* Steps until the blocks rest or have left, or time is over. */
+static TlStatus follow(const Release *r) {
+  TlRun *run = r->run;
   TlRunState *s = run->state;
-  TlBodies *b = &s->dem.bodies;
-  size_t room = 0;
-  TL_TRY(keep_pose(e, r, b, &room));
-  r->fate = TL_FATE_MOVING;
-  for (int64_t step = 1; step <= e->steps; step++) {
+  TL_TRY(keep_poses(r));
+  for (int64_t step = 1; step <= r->e->steps; step++) {
     TL_TRY(tl_run_advance(run));
     s->totals.travel_share = fmax(s->totals.travel_share, run->travel_share);
     TL_TRY(tl_standstill_after(run, step));
-    take_maxima(run, r);
+    take_step(r, step);
     TL_TRY(tl_cells_take(run, step));
-    r->steps = step;
-    r->end = pose_of(b);
-    TL_TRY(tl_run_handle_problems(run, step));
-    if (b->owned == 0) { /* as unresolved.* says */
-      leave(r, step, TL_UNRESOLVED_OUT);
-      return TL_OK;
-    }
-    if (b->flags[0] & TL_BODY_OUTSIDE && !(b->flags[0] & TL_BODY_FROZEN)) {
-      TlVec3 x = r->end.position;
-      if (setup->outside == TL_OUTSIDE_ERROR)
-        return tl_fail(TL_EINPUT,
-                       "left the terrain in step %lld (%.4g s) at x = %g, y = %g m; a larger one, "
-                       "or outside: remove or stop",
-                       (long long)step, (double)step * setup->time.dt_s, x.x, x.y);
-      leave(r, step, TL_LEFT_TERRAIN);
-      return TL_OK;
-    }
-    if (s->still.reached) break;
-    if (e->frame_steps > 0 && step % e->frame_steps == 0) TL_TRY(keep_pose(e, r, b, &room));
+    TL_TRY(handle_problems(r, step));
+    TL_TRY(handle_outside(r, step));
+    if (blocks_left(r) == r->e->together || s->still.reached) break;
+    if (r->e->frame_steps > 0 && step % r->e->frame_steps == 0) TL_TRY(keep_poses(r));
   }
-  TlLook look;
-  TL_TRY(tl_standstill_look(run, &look));
-  if (!s->still.reached && look.moving_share > 0) return TL_OK;
-  r->fate =
-      tl_block_runout(r) < cbrt(6 * r->volume_m3 / M_PI) ? TL_FATE_NOT_STARTED : TL_FATE_STOPPED;
-  r->rests = s->still.since >= 0 ? s->still.since : r->steps;
-  r->end.velocity = r->end.momentum = tl_vec3(0, 0, 0);
+  judge(r);
+  return TL_OK;
+}
+
+/* Copies of the blocks as they start, with the ids of the release's run alone, and its own nets. */
+static TlStatus place_bodies(Release *r) {
+  TlBodies *b = &r->run->state->dem.bodies;
+  TlColliders *c = &b->colliders;
+  for (int64_t k = 0; k < r->e->together; k++)
+    TL_TRY(tl_bodies_add_copy(b, &r->e->start, r->first + k));
+  r->run->first_id = b->id[0];
+  for (int64_t i = 0; i < b->owned; i++) b->id[i] -= r->run->first_id;
+  for (int64_t k = 0; c->posed && k < c->owned; k++) {
+    c->id[k] -= r->run->first_id;
+    c->body_id[k] -= r->run->first_id;
+  }
+  r->run->state->grains = c->owned;
+  TL_TRY(tl_nets_make(&r->run->model->nets, r->run->comm, b));
+  r->net_bonds = (int64_t)b->pairs.of[TL_BONDS].count;
   return TL_OK;
 }
 
 /* As tl_run_begin does it, without what belongs to all grains of a run. */
-static TlStatus begin_block(TlEnsemble *e, TlRun *run, TlBlockRecord *r) {
+static TlStatus begin_release(Release *r) {
+  TlRun *run = r->run;
+  const TlBodies *b = &run->state->dem.bodies;
   tl_workspace_reset(run->work);
-  TL_TRY(tl_bodies_add_copy(&run->state->dem.bodies, &e->start, r->id));
-  run->state->grains = 1;
-  TL_TRY(tl_avatars_load(&run->model->avatars, &run->state->dem.bodies, 0));
+  TL_TRY(place_bodies(r));
+  TL_TRY(tl_avatars_load(&run->model->avatars, b, 0));
   TL_TRY(tl_run_refresh(run));
   TL_TRY(tl_step_check(run->model->dem, &run->state->dem, run->work, 1));
   TL_TRY(tl_standstill_start(run));
-  r->start = run->state->dem.bodies.position[0];
-  r->volume_m3 = tl_run_volume(run, 0);
-  r->mass_kg = run->state->dem.bodies.mass[0];
-  r->end = pose_of(&run->state->dem.bodies);
-  take_maxima(run, r);
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (!is_block(b, i)) continue;
+    TlBlockRecord *record = record_of(r, i);
+    *record = (TlBlockRecord){.id = r->first + block_of(r, i),
+                              .fate = TL_FATE_MOVING,
+                              .rests = -1,
+                              .volume_m3 = tl_run_volume(run, i),
+                              .mass_kg = b->mass[i],
+                              .start = b->position[i],
+                              .end = pose_of(b, i)};
+    take_maxima(r, i);
+    r->since[block_of(r, i)] = -1;
+  }
   tl_cells_clear(&run->cells);
   return tl_cells_take(run, 0);
 }
 
-static bool varies(const TlEnsemble *e) {
-  return e->run.model->setup.ensemble.ranges.count > 0;
+/* What the release's state has in memory when it has ended: cells, sorted by block, and the step that
+ * was too long. */
+static TlStatus end_release(const Release *r) {
+  TlEnsemble *e = r->e;
+  TlCellRow **cell = &e->cell[r->number];
+  TL_TRY(tl_cells_sorted(&r->run->cells, cell));
+  for (int64_t k = 0, at = 0; k < e->together; k++) {
+    TlBlockRecord *record = &e->record[r->first + k];
+    int64_t from = at;
+    while (at < r->run->cells.count && (*cell)[at].id == e->start.id[r->first + k]) at++;
+    record->cells = at - from;
+    record->travel = r->run->state->totals.travel_share;
+  }
+  return TL_OK;
 }
 
-/* The worker's setup and pair laws as this block has them: those of its run alone. */
-static TlStatus vary(const TlEnsemble *e, TlRun *worker, int64_t id) {
+static bool varies(const TlEnsemble *e) {
+  const TlEnsembleSetup *s = &e->run.model->setup.ensemble;
+  return s->ranges.count > 0 || s->grounds > 1;
+}
+
+/* The worker's setup, ground and pair laws as this release has them: those of its run alone. */
+static TlStatus vary(const TlEnsemble *e, TlRun *worker, int64_t release) {
   TlRunModel *m = worker->model;
   if (!varies(e)) return TL_OK;
   tl_materials_free(&m->materials);
   tl_setup_free(&m->setup);
-  TL_TRY(tl_ensemble_setup_of(&e->run.model->setup, id, &m->setup));
+  m->terrain = *tl_run_ground(&e->run, tl_ensemble_ground(&e->run.model->setup, release));
+  TL_TRY(tl_ensemble_setup_of(&e->run.model->setup, release, &m->setup));
   TL_TRY(tl_setup_materials(&m->setup, &m->materials));
   TlSolverConfig config = tl_setup_solver(&m->setup);
   config.materials = &m->materials;
   return tl_model_variant_materials(m->dem, &config);
 }
 
-static TlStatus run_block(TlEnsemble *e, TlRun *run, int64_t id) {
-  TlBlockRecord *r = &e->record[id];
-  *r = (TlBlockRecord){.id = id, .rests = -1};
-  TL_TRY(tl_context(vary(e, run, id), "block %lld", (long long)id));
+static TlStatus run_release(TlEnsemble *e, TlRun *run, int64_t number) {
+  const char *what = e->together > 1 ? "release" : "block";
+  size_t n = (size_t)e->together, bodies = n + (size_t)tl_nets_spheres(&e->run.model->nets);
+  Release r = {.e = e, .run = run, .number = number, .first = number * e->together};
+  TL_TRY(tl_context(vary(e, run, number), "%s %lld", what, (long long)number));
   TL_TRY(TL_NEW(run->state, 1));
-  TlStatus status = begin_block(e, run, r);
-  if (status == TL_OK) status = follow(e, run, r);
-  if (status == TL_OK) status = tl_cells_sorted(&run->cells, &e->cell[id]);
-  r->cells = run->cells.count;
-  r->travel = run->state->totals.travel_share;
+  TlStatus status = TL_NEW(r.room, n);
+  if (status == TL_OK) status = TL_NEW(r.since, n);
+  if (status == TL_OK) status = TL_NEW(r.leaves, bodies);
+  if (status == TL_OK) status = begin_release(&r);
+  if (status == TL_OK) status = follow(&r);
+  if (status == TL_OK) status = end_release(&r);
+  tl_free(r.room);
+  tl_free(r.since);
+  tl_free(r.leaves);
   tl_run_state_free(run->state);
   run->state = NULL;
-  return tl_context(status, "block %lld", (long long)id);
+  return tl_context(status, "%s %lld", what, (long long)number);
 }
 
 /* ---- all of them ---- */
@@ -140,46 +306,46 @@ typedef struct Work {
   TlEnsemble *e;
   TlProgress bar;
   const unsigned char *mine;  /* parts that this rank runs */
-  atomic_int_least64_t *left; /* blocks of each part that are still to come */
+  atomic_int_least64_t *left; /* releases of each part that are still to come */
   atomic_int_least64_t finished;
   atomic_bool failed;
 } Work;
 
-static TlStatus do_block(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+static TlStatus do_release(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
   Work *w = context;
-  int64_t part = begin / tl_ensemble_part_blocks(w->e->count);
+  int64_t part = begin / tl_ensemble_part_releases(w->e);
   (void)end;
   (void)block;
   if (!w->mine[part] || atomic_load(&w->failed)) return TL_OK;
   tl_par_stay();
-  TlStatus status = run_block(w->e, &w->e->worker[thread], begin);
+  TlStatus status = run_release(w->e, &w->e->worker[thread], begin);
   if (status == TL_OK && atomic_fetch_sub(&w->left[part], 1) == 1) {
     status = tl_ensemble_save_part(w->e, part);
     if (status == TL_OK) tl_ensemble_free_cells(w->e, part);
   }
   if (status != TL_OK) atomic_store(&w->failed, true);
   int64_t finished = atomic_fetch_add(&w->finished, 1) + 1;
-  if (thread == 0) tl_progress(&w->bar, finished);
+  if (thread == 0) tl_progress(&w->bar, finished * w->e->together);
   return status;
 }
 
-static int64_t blocks_of(const TlEnsemble *e, int64_t part) {
-  int64_t blocks = tl_ensemble_part_blocks(e->count), left = e->count - part * blocks;
-  return left < blocks ? left : blocks;
+static int64_t releases_of(const TlEnsemble *e, int64_t part) {
+  return tl_ensemble_part_end(e, part) - tl_ensemble_part_first(e, part);
 }
 
 static TlStatus do_blocks(TlEnsemble *e, const unsigned char *mine) {
-  int64_t parts = tl_ensemble_parts(e->count), blocks = 0;
+  int64_t parts = tl_ensemble_parts(e), releases = 0;
   Work w = {.e = e, .mine = mine};
   TL_TRY(TL_NEW(w.left, (size_t)parts));
   for (int64_t p = 0; p < parts; p++) {
-    atomic_init(&w.left[p], blocks_of(e, p));
-    if (mine[p]) blocks += blocks_of(e, p);
+    atomic_init(&w.left[p], releases_of(e, p));
+    if (mine[p]) releases += releases_of(e, p);
   }
   atomic_init(&w.finished, 0);
   atomic_init(&w.failed, false);
-  w.bar = tl_progress_start(tl_comm_size(e->comm) > 1 ? "blocks of rank 0" : "blocks", blocks);
-  TlStatus status = tl_par_blocks(e->count, 1, do_block, &w);
+  w.bar = tl_progress_start(tl_comm_size(e->comm) > 1 ? "blocks of rank 0" : "blocks",
+                            releases * e->together);
+  TlStatus status = tl_par_blocks(e->releases, 1, do_release, &w);
   tl_progress_end(&w.bar);
   tl_free(w.left);
   return status;
@@ -188,9 +354,9 @@ static TlStatus do_blocks(TlEnsemble *e, const unsigned char *mine) {
 /* Those that are not done, to the ranks in turn. */
 static void deal(TlEnsemble *e, const unsigned char *done, unsigned char *mine) {
   int64_t next = 0;
-  for (int64_t p = 0; p < tl_ensemble_parts(e->count); p++) {
+  for (int64_t p = 0; p < tl_ensemble_parts(e); p++) {
     if (done[p])
-      e->resumed += blocks_of(e, p);
+      e->resumed += releases_of(e, p) * e->together;
     else
       mine[p] = next++ % tl_comm_size(e->comm) == tl_comm_rank(e->comm);
   }
@@ -201,7 +367,7 @@ static void deal(TlEnsemble *e, const unsigned char *done, unsigned char *mine) 
 
 /* Rank 0 takes the parts that others ran. */
 static TlStatus collect(TlEnsemble *e, unsigned char *done, const unsigned char *mine) {
-  int64_t parts = tl_ensemble_parts(e->count);
+  int64_t parts = tl_ensemble_parts(e);
   for (int64_t p = 0; p < parts; p++) done[p] = done[p] || mine[p];
   TL_TRY(tl_ensemble_load_parts(e, done));
   for (int64_t p = 0; p < parts; p++)
@@ -215,8 +381,8 @@ static TlStatus collect(TlEnsemble *e, unsigned char *done, const unsigned char 
 
 /* ---- workers ---- */
 
-/* Where something varies: a model whose setup and materials are the worker's, and all else the
- * run's. */
+/* Where something varies: a model whose setup and materials are the worker's, whose terrain is one of
+ * the run's, release by release, and all else the run's. */
 static TlStatus vary_model(const TlEnsemble *e, TlRun *worker) {
   TlRunModel *m;
   if (!varies(e)) return TL_OK;
@@ -230,6 +396,7 @@ static TlStatus vary_model(const TlEnsemble *e, TlRun *worker) {
     return status;
   }
   worker->model = m;
+  tl_model_variant_boundary(m->dem, 0, &m->terrain); /* terrain comes first (run_open.c) */
   return tl_ensemble_setup_of(&e->run.model->setup, 0, &m->setup);
 }
 
@@ -263,7 +430,25 @@ static TlStatus open_workers(TlEnsemble *e) {
   return TL_OK;
 }
 
-/* The run's bodies may lie in another order. */
+/* Blocks of further draws of the ground stand on it, as they do when their release runs alone. */
+static TlStatus stand_on_ground(TlEnsemble *e, int64_t release) {
+  int64_t draw = tl_ensemble_ground(&e->run.model->setup, release);
+  TlPlace place = tl_run_place(&e->run);
+  TlBodies bodies = {0};
+  TlSetup one = {0};
+  if (draw == 0 || e->run.model->rough_count == 0) return TL_OK;
+  TlStatus status = tl_ensemble_setup_of(&e->run.model->setup, release, &one);
+  place.setup = &one;
+  place.terrain = tl_run_ground(&e->run, draw);
+  if (status == TL_OK) status = tl_placed_make(&place, 0, &bodies);
+  for (int64_t k = 0; status == TL_OK && k < bodies.owned; k++)
+    e->start.position[release * e->together + k] = bodies.position[k];
+  tl_bodies_free(&bodies);
+  tl_setup_free(&one);
+  return status;
+}
+
+/* The run's bodies may lie in another order. Ids of nets come last. */
 static TlStatus take_starts(TlEnsemble *e) {
   TlBodyOrder order;
   TL_TRY(tl_body_order(&e->run.state->dem.bodies, &order));
@@ -271,20 +456,23 @@ static TlStatus take_starts(TlEnsemble *e) {
   for (int64_t i = 0; status == TL_OK && i < e->count; i++)
     status = tl_bodies_add_copy(&e->start, order.bodies, order.body[i]);
   tl_body_order_free(&order);
+  for (int64_t r = 0; status == TL_OK && r < e->releases; r++) status = stand_on_ground(e, r);
   return status;
 }
 
 static TlStatus open_run(TlEnsemble *e, const TlRunOptions *options) {
   TL_TRY(tl_run_open(&e->run, NULL, options));
   const TlSetup *setup = &e->run.model->setup;
-  e->count = e->run.state->dem.bodies.owned;
+  e->count = setup->bodies.count;
+  e->together = setup->ensemble.blocks_together;
+  e->releases = setup->ensemble.count;
   e->steps = tl_setup_steps(setup);
   if (setup->time.frame_every_s > 0)
     e->frame_steps = tl_setup_every(setup, setup->time.frame_every_s);
   TL_TRY(tl_ensemble_inputs(e));
   TL_TRY(take_starts(e));
   TL_TRY(TL_NEW(e->record, (size_t)e->count));
-  TL_TRY(TL_NEW(e->cell, (size_t)e->count));
+  TL_TRY(TL_NEW(e->cell, (size_t)e->releases));
   return TL_NEW(e->pose, (size_t)e->count);
 }
 
@@ -300,7 +488,7 @@ static TlStatus run_parts(TlEnsemble *e, unsigned char *done, unsigned char *min
   if (status == TL_OK && first && e->run.options.resume) status = tl_ensemble_load_parts(e, done);
   if (status == TL_OK && first) status = tl_ensemble_begin_results(e);
   TL_TRY(tl_comm_agree(e->comm, status));
-  TL_TRY(tl_comm_broadcast(e->comm, done, (size_t)tl_ensemble_parts(e->count), 0));
+  TL_TRY(tl_comm_broadcast(e->comm, done, (size_t)tl_ensemble_parts(e), 0));
   deal(e, done, mine);
   TL_TRY(tl_comm_agree(e->comm, do_blocks(e, mine)));
   return first ? collect(e, done, mine) : TL_OK;
@@ -309,7 +497,7 @@ static TlStatus run_parts(TlEnsemble *e, unsigned char *done, unsigned char *min
 TlStatus tl_ensemble_go(TlEnsemble *e) {
   unsigned char *parts = NULL; /* done, mine */
   double started = tl_clock_s();
-  size_t count = (size_t)tl_ensemble_parts(e->count);
+  size_t count = (size_t)tl_ensemble_parts(e);
   TL_TRY(tl_comm_agree(e->comm, TL_NEW(parts, 2 * count)));
   TlStatus status = run_parts(e, parts, parts + count);
   tl_free(parts);
@@ -328,17 +516,17 @@ TlStatus tl_ensemble_trial(TlEnsemble *e, double *block_s) {
   int64_t n = 0;
   TL_TRY(open_workers(e));
   do {
-    TL_TRY(run_block(e, &e->worker[0], n));
+    TL_TRY(run_release(e, &e->worker[0], n));
     n++;
-  } while (n < e->count && n < MOST && tl_clock_s() - started < ENOUGH_S);
-  *block_s = (tl_clock_s() - started) / (double)n;
+  } while (n < e->releases && n < MOST && tl_clock_s() - started < ENOUGH_S);
+  *block_s = (tl_clock_s() - started) / (double)(n * e->together);
   return TL_OK;
 }
 
 void tl_ensemble_close(TlEnsemble *e) {
   for (int t = 0; e->worker && t < e->threads; t++) close_worker(e, &e->worker[t]);
   for (int64_t i = 0; e->pose && i < e->count; i++) tl_free(e->pose[i]);
-  for (int64_t i = 0; e->cell && i < e->count; i++) tl_free(e->cell[i]);
+  for (int64_t i = 0; e->cell && i < e->releases; i++) tl_free(e->cell[i]);
   tl_free((void *)e->cell);
   tl_free(e->worker);
   tl_free(e->pose);

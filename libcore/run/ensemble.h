@@ -1,15 +1,18 @@
-/* An ensemble: blocks that are released one by one, each alone on the study's terrain, which is how
- * rockfall is judged. The section ensemble says how many and what varies (run/setup_ensemble.h).
+/* An ensemble: releases, each alone on the study's terrain, which is how rockfall is judged. A release
+ * is one block, or several that start together and hit each other (ensemble.blocks_together). The
+ * section ensemble says how many and what varies (run/setup_ensemble.h).
  *
- * Each block is a row of the list of bodies, drawn from the seed and the number of the block alone
- * (ensemble_draw.c), so a single run of that row is the same block (tl_ensemble_alone). Model, terrain
- * and shapes are shared; each block has a state of its own, and each thread a workspace. A block runs
- * until it rests (run/standstill.h), has left the terrain, or the study's time is over. The results
- * are those of a run (docs/reference/results.md) in which block i is body i: a frame holds all blocks
- * at the same time after their own release; those that stopped stay, those that left are in
- * departures.csv. blocks.csv has a line a block, with maxima over all steps.
+ * Each block is a row of the list of bodies, drawn from the seed, the number of the block and that of
+ * its release alone (ensemble_draw.c), so a single run of the rows of a release is the same release
+ * (tl_ensemble_alone). Model, terrain and shapes are shared; each release has a state of its own, in
+ * which its bodies have the ids of its run alone, and each thread a workspace. A release runs until
+ * all its blocks rest (run/standstill.h) or have left the terrain, or the study's time is over. The
+ * results are those of a run (docs/reference/results.md) in which block i is body i (of several parts:
+ * the bodies follow each other as the blocks do): a frame holds all blocks at the same time after
+ * their own release; those that stopped stay, those that left are in departures.csv. blocks.csv has a
+ * line a block, with maxima over all steps.
  *
- * Finished blocks are saved in parts, in the folder OUT/blocks, from which tl_ensemble_go takes them
+ * Finished releases are saved in parts, in the folder OUT/blocks, from which tl_ensemble_go takes them
  * when it resumes; they go when the results are whole.
  *
  * Nothing depends, in any bit, on the number of threads or ranks, nor on how often the ensemble was
@@ -40,10 +43,10 @@ typedef struct TlBlockPose {
 
 /* What became of a block. */
 typedef struct TlBlockRecord {
-  int64_t id;
+  int64_t id;      /* number of the block */
   int64_t fate;    /* TlFate */
   int64_t leaving; /* TlLeaving */
-  int64_t steps;   /* after which it rested, left, or was stopped by the end of time */
+  int64_t steps;   /* after which its release ended, or after which it left */
   int64_t rests;   /* step from which on it was at rest; -1: it was not */
   int64_t moments; /* poses at frames, from step 0 on, while it ran */
   int64_t cells;   /* of the terrain's raster in which it was (run/cells.h) */
@@ -51,6 +54,8 @@ typedef struct TlBlockRecord {
   double speed_m_s, energy_J, jump_m; /* largest, over all steps; jump: of the mass centre above the
                                          ground, upright */
   double travel;                      /* largest displacement in a step over its radius */
+  int64_t net_broken;                 /* bonds of the nets of its release that broke */
+  double net_energy_J;                /* largest energy that their bonds held */
   TlVec3 start;
   TlBlockPose end; /* as it stays in later frames; of one that left: where it left */
 } TlBlockRecord;
@@ -62,12 +67,15 @@ typedef struct TlEnsemble {
   TlRun run;     /* opened: the model, and a state that holds all blocks as they start */
   TlRun *worker; /* [threads], each with a workspace and no state of its own; owned */
   int threads;
-  int64_t count, steps,
-      frame_steps;       /* most steps of a block; from frame to frame, 0: none between */
-  TlBodies start;        /* the blocks as they start, by number, owned */
-  TlBlockRecord *record; /* [count], owned */
-  TlBlockPose **pose;    /* [count][record.moments], owned */
-  TlCellRow **cell; /* [count][record.cells], owned; NULL: of a part that is saved or not run yet */
+  int64_t count;              /* of blocks */
+  int64_t together, releases; /* blocks of a release; block i is of release i / together */
+  int64_t steps, frame_steps; /* most steps of a block; from frame to frame, 0: none between */
+  TlBodies start;             /* the blocks as they start, by number, owned */
+  TlBlockRecord *record;      /* [count], owned */
+  TlBlockPose **pose;         /* [count][record.moments], owned */
+  TlCellRow *
+      *cell; /* [releases][record.cells of its blocks], owned; NULL: of a part that is saved or
+                       not run yet */
   char inputs[TL_INPUTS_HEX]; /* digest of study and terrain */
   double wall_s;
   int64_t resumed; /* blocks that were taken from an earlier start */
@@ -78,14 +86,26 @@ typedef struct TlEnsemble {
 /* Puts the blocks in place of setup->bodies, and takes the release away: positions must be local and
  * GIS files read. TL_EINPUT at the study's key: no place on the terrain. */
 TlStatus tl_ensemble_expand(TlSetup *setup, const TlStudy *study, const TlTerrain *terrain);
-/* The value of a range of section ensemble that this block has. */
-double tl_ensemble_value(const TlSetup *setup, int64_t range, int64_t block);
-/* The setup of one block alone, with its values in place, a copy. all: after tl_ensemble_expand. one
- * is to be released with tl_setup_free, also after a failure. */
-TlStatus tl_ensemble_setup_of(const TlSetup *all, int64_t block, TlSetup *one);
-/* The study of one block alone, fresh memory; its paths are those of run's study. TL_EUSAGE: there is
- * no such block. run: opened with options.ensemble. */
+/* Does this place lie in the release area, and on the terrain? */
+bool tl_ensemble_in_area(const TlSetup *setup, const TlTerrain *terrain, double x, double y);
+/* The value of a range of section ensemble that this release has. */
+double tl_ensemble_value(const TlSetup *setup, int64_t range, int64_t release);
+/* Which draw of the ground a release has, of ensemble.grounds; and the seed of a draw. */
+int64_t tl_ensemble_ground(const TlSetup *setup, int64_t release);
+int64_t tl_ensemble_ground_seed(const TlSetup *setup, int64_t draw);
+/* The setup of one release alone, with its values in place, a copy. all: after tl_ensemble_expand.
+ * one is to be released with tl_setup_free, also after a failure. */
+TlStatus tl_ensemble_setup_of(const TlSetup *all, int64_t release, TlSetup *one);
+/* The study of this block's release alone, fresh memory; its paths are those of run's study.
+ * TL_EUSAGE: there is no such block. run: opened with options.ensemble. */
 TlStatus tl_ensemble_alone(const TlRun *run, int64_t block, char **study);
+
+/* ---- where blocks of a release lie (ensemble_heap.c) ---- */
+
+/* From the area, the blocks that start together are heaped around the place of their release, the
+ * bounding sphere of each clear of the ground (that of the release's draw) and of those before it.
+ * After tl_ensemble_expand. */
+TlStatus tl_ensemble_heap(TlRun *run);
 
 /* ---- the blocks ---- */
 
@@ -95,8 +115,8 @@ TlStatus tl_ensemble_open(TlEnsemble *ensemble, TlComm *comm, const TlRunOptions
 /* Runs the blocks, each part of them on one rank, and writes the results on rank 0, which has all
  * records afterwards. Parts pass through the folder OUT/blocks. Collective. */
 TlStatus tl_ensemble_go(TlEnsemble *ensemble);
-/* Runs the first blocks, as many as some seconds allow, and keeps no result: mean wall time of a block
- * on one thread. The ensemble is to be closed then. */
+/* Runs the first releases, as many as some seconds allow, and keeps no result: mean wall time of a
+ * block on one thread. The ensemble is to be closed then. */
 TlStatus tl_ensemble_trial(TlEnsemble *ensemble, double *block_s);
 void tl_ensemble_close(TlEnsemble *ensemble);
 
@@ -117,23 +137,34 @@ TlGroundFilled tl_block_ends_on(const TlEnsemble *ensemble, const TlBlockRecord 
 double tl_block_runout(const TlBlockRecord *record);
 
 /* Parts of finished blocks in OUT/blocks (ensemble_parts.c). */
-/* So many blocks a part, of an ensemble of `count`: enough parts for many ranks, and no more than
- * 128 blocks to lose. */
-static inline int64_t tl_ensemble_part_blocks(int64_t count) {
-  enum { PARTS = 64, MOST = 128 };
-  return count >= PARTS * MOST ? MOST : (count + PARTS - 1) / PARTS;
+/* So many releases a part: enough parts for many ranks, and no more than 128 blocks, or one release, to
+ * lose. */
+static inline int64_t tl_ensemble_part_releases(const TlEnsemble *e) {
+  enum { PARTS = 64, MOST_BLOCKS = 128 };
+  int64_t most = e->together < MOST_BLOCKS ? MOST_BLOCKS / e->together : 1;
+  return e->releases >= PARTS * most ? most : (e->releases + PARTS - 1) / PARTS;
 }
-static inline int64_t tl_ensemble_parts(int64_t count) {
-  int64_t blocks = tl_ensemble_part_blocks(count);
-  return (count + blocks - 1) / blocks;
+static inline int64_t tl_ensemble_parts(const TlEnsemble *e) {
+  int64_t size = tl_ensemble_part_releases(e);
+  return (e->releases + size - 1) / size;
 }
+/* The releases [first, end) of a part. */
+static inline int64_t tl_ensemble_part_first(const TlEnsemble *e, int64_t part) {
+  return part * tl_ensemble_part_releases(e);
+}
+static inline int64_t tl_ensemble_part_end(const TlEnsemble *e, int64_t part) {
+  int64_t end = tl_ensemble_part_first(e, part + 1);
+  return end < e->releases ? end : e->releases;
+}
+/* Cells of all blocks of a release. */
+int64_t tl_ensemble_cells(const TlEnsemble *ensemble, int64_t release);
 TlStatus tl_ensemble_inputs(TlEnsemble *ensemble);           /* fills the digest */
 TlStatus tl_ensemble_make_parts(const TlEnsemble *ensemble); /* the folder */
 bool tl_ensemble_has_parts(const TlEnsemble *ensemble);
 TlStatus tl_ensemble_save_part(const TlEnsemble *ensemble, int64_t part);
 /* Those that are not done yet; done[i]: 1 then for each that was there. TL_EINPUT: it is of another study, or damaged. */
 TlStatus tl_ensemble_load_parts(TlEnsemble *ensemble, unsigned char *done);
-/* The cells of the part's blocks back into memory, where they are not; and out of it. */
+/* The cells of the part's releases back into memory, where they are not; and out of it. */
 TlStatus tl_ensemble_load_cells(TlEnsemble *ensemble, int64_t part);
 void tl_ensemble_free_cells(const TlEnsemble *ensemble, int64_t part);
 TlStatus tl_ensemble_drop_parts(const TlEnsemble *ensemble);

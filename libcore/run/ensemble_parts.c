@@ -33,13 +33,13 @@ TlStatus tl_ensemble_inputs(TlEnsemble *e) {
   return status;
 }
 
+/* Blocks of a part. */
 static int64_t first_of(const TlEnsemble *e, int64_t part) {
-  return part * tl_ensemble_part_blocks(e->count);
+  return tl_ensemble_part_first(e, part) * e->together;
 }
 
 static int64_t end_of(const TlEnsemble *e, int64_t part) {
-  int64_t end = first_of(e, part + 1);
-  return end < e->count ? end : e->count;
+  return tl_ensemble_part_end(e, part) * e->together;
 }
 
 /* ---- saving ---- */
@@ -51,9 +51,10 @@ TlStatus tl_ensemble_make_parts(const TlEnsemble *e) {
   return status;
 }
 
-static int64_t cells_of(const TlEnsemble *e, int64_t first, int64_t end) {
+static int64_t cells_of(const TlEnsemble *e, int64_t part) {
   int64_t sum = 0;
-  for (int64_t i = first; i < end; i++) sum += e->record[i].cells;
+  for (int64_t r = tl_ensemble_part_first(e, part); r < tl_ensemble_part_end(e, part); r++)
+    sum += tl_ensemble_cells(e, r);
   return sum;
 }
 
@@ -67,10 +68,9 @@ static TlStatus save(const TlEnsemble *e, int64_t part, TlCheckpointWriter *w) {
   TL_TRY(tl_checkpoint_section(w, "poses", poses_layout, sizeof **e->pose, moments));
   for (int64_t i = first; i < end; i++)
     TL_TRY(tl_checkpoint_rows(w, e->pose[i], e->record[i].moments));
-  TL_TRY(
-      tl_checkpoint_section(w, "cells", cells_layout, sizeof **e->cell, cells_of(e, first, end)));
-  for (int64_t i = first; i < end; i++)
-    TL_TRY(tl_checkpoint_rows(w, e->cell[i], e->record[i].cells));
+  TL_TRY(tl_checkpoint_section(w, "cells", cells_layout, sizeof **e->cell, cells_of(e, part)));
+  for (int64_t r = tl_ensemble_part_first(e, part); r < tl_ensemble_part_end(e, part); r++)
+    TL_TRY(tl_checkpoint_rows(w, e->cell[r], tl_ensemble_cells(e, r)));
   return TL_OK;
 }
 
@@ -90,7 +90,8 @@ TlStatus tl_ensemble_save_part(const TlEnsemble *e, int64_t part) {
 }
 
 void tl_ensemble_free_cells(const TlEnsemble *e, int64_t part) {
-  for (int64_t i = first_of(e, part); i < end_of(e, part); i++) TL_FREE(e->cell[i]);
+  for (int64_t r = tl_ensemble_part_first(e, part); r < tl_ensemble_part_end(e, part); r++)
+    TL_FREE(e->cell[r]);
 }
 
 /* ---- loading ---- */
@@ -137,31 +138,41 @@ static TlStatus load(TlEnsemble *e, int64_t part, TlCheckpoint *c) {
   return load_poses(e, c, first, end, poses);
 }
 
+/* Those of a release come block by block. */
+static bool are_cells(const TlEnsemble *e, int64_t release) {
+  const TlCellRow *cell = e->cell[release];
+  int64_t all = e->run.cells.grid.nx * e->run.cells.grid.ny;
+  for (int64_t k = 0; k < e->together; k++) {
+    int64_t i = release * e->together + k;
+    for (int64_t n = 0; n < e->record[i].cells; n++, cell++)
+      if (cell->id != e->start.id[i] || cell->cell < 0 || cell->cell >= all) return false;
+  }
+  return true;
+}
+
 static TlStatus read_cells(TlEnsemble *e, TlCheckpoint *c, int64_t first, int64_t end) {
-  int64_t count, at = 0, all = e->run.cells.grid.nx * e->run.cells.grid.ny;
+  int64_t count, at = 0;
   TL_TRY(tl_checkpoint_find(c, "cells", cells_layout, sizeof **e->cell, &count));
-  for (int64_t i = first; i < end; i++) {
-    int64_t n = e->record[i].cells;
+  for (int64_t r = first; r < end; r++) {
+    int64_t n = tl_ensemble_cells(e, r);
     bool sound = n <= count - at;
-    TL_TRY(TL_NEW(e->cell[i], (size_t)n));
-    if (sound) TL_TRY(tl_checkpoint_read(c, "cells", at, n, e->cell[i]));
-    for (int64_t k = 0; sound && k < n; k++)
-      sound = e->cell[i][k].id == i && e->cell[i][k].cell >= 0 && e->cell[i][k].cell < all;
-    if (!sound)
-      return tl_fail(TL_EINPUT, "%s: cells of block %lld are not those of this study",
-                     tl_checkpoint_path(c), (long long)i);
+    TL_TRY(TL_NEW(e->cell[r], (size_t)n));
+    if (sound) TL_TRY(tl_checkpoint_read(c, "cells", at, n, e->cell[r]));
+    if (!sound || !are_cells(e, r))
+      return tl_fail(TL_EINPUT, "%s: cells of release %lld are not those of this study",
+                     tl_checkpoint_path(c), (long long)r);
     at += n;
   }
   return TL_OK;
 }
 
 TlStatus tl_ensemble_load_cells(TlEnsemble *e, int64_t part) {
-  int64_t first = first_of(e, part);
+  int64_t first = tl_ensemble_part_first(e, part);
   TlCheckpoint *c = NULL;
   if (!e->run.cells.wanted || e->cell[first]) return TL_OK;
   char *folder = folder_of(e);
   TlStatus status = folder ? tl_checkpoint_open(&c, folder, part, false) : TL_ENOMEM;
-  if (status == TL_OK) status = read_cells(e, c, first, end_of(e, part));
+  if (status == TL_OK) status = read_cells(e, c, first, tl_ensemble_part_end(e, part));
   tl_checkpoint_close(c);
   tl_free(folder);
   return status;
@@ -175,7 +186,7 @@ TlStatus tl_ensemble_load_parts(TlEnsemble *e, unsigned char *done) {
     status = tl_checkpoint_list(folder, &parts, &count);
   for (int64_t k = 0; status == TL_OK && k < count; k++) {
     TlCheckpoint *c = NULL;
-    if (parts[k] >= tl_ensemble_parts(e->count) || done[parts[k]]) continue;
+    if (parts[k] >= tl_ensemble_parts(e) || done[parts[k]]) continue;
     status = tl_checkpoint_open(&c, folder, parts[k], true);
     if (status == TL_OK) status = load(e, parts[k], c);
     tl_checkpoint_close(c);

@@ -8,19 +8,43 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Quantiles of the runout. */
 static const struct {
-  const char *name, *error;
+  const char *name;
   double p;
-} quantiles[] = {{"runout_median", "runout_median_error", 0.5},
-                 {"runout_90_percent", "runout_90_percent_error", 0.9},
-                 {"runout_95_percent", "runout_95_percent_error", 0.95},
-                 {"runout_99_percent", "runout_99_percent_error", 0.99}};
+} quantiles[] = {{"median", 0.5}, {"90_percent", 0.9}, {"95_percent", 0.95}, {"99_percent", 0.99}};
 enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
 
-/* So many blocks should lie beyond a quantile. */
+/* So many blocks (releases, of several blocks) should lie beyond a quantile. */
 static const double beyond = 10;
+
+static bool started(const TlBlockRecord *r) {
+  return r->fate != TL_FATE_NOT_STARTED;
+}
+
+/* Of the blocks of a release that started the farthest runout and the largest energy; false: none
+ * started. */
+static bool farthest(const TlEnsemble *e, int64_t release, double *runout, double *energy) {
+  bool any = false;
+  *runout = *energy = 0;
+  for (int64_t k = 0; k < e->together; k++) {
+    const TlBlockRecord *r = &e->record[release * e->together + k];
+    if (!started(r)) continue;
+    any = true;
+    *runout = fmax(*runout, tl_block_runout(r));
+    *energy = fmax(*energy, r->energy_J);
+  }
+  return any;
+}
+
+static int64_t releases_started(const TlEnsemble *e) {
+  double runout, energy;
+  int64_t sum = 0;
+  for (int64_t m = 0; m < e->releases; m++) sum += farthest(e, m, &runout, &energy);
+  return sum;
+}
 
 static int by_value(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
@@ -32,14 +56,40 @@ TlGroundFilled tl_block_ends_on(const TlEnsemble *e, const TlBlockRecord *r) {
   return tl_terrain_filled(&e->run.model->terrain, r->end.position.x, r->end.position.y);
 }
 
-/* Runouts of the blocks that started, rising, fresh memory. */
-static TlStatus runouts(const TlEnsemble *e, double **value, int64_t *count) {
-  *count = 0;
-  TL_TRY(TL_NEW(*value, (size_t)e->count));
-  for (int64_t i = 0; i < e->count; i++)
-    if (e->record[i].fate != TL_FATE_NOT_STARTED)
-      (*value)[(*count)++] = tl_block_runout(&e->record[i]);
-  if (*count > 0) qsort(*value, (size_t)*count, sizeof **value, by_value);
+/* ---- runouts ---- */
+
+/* Runouts that are looked at: of the blocks that started, in groups that are independent of each other
+ * (those of a release), or one of each release. */
+typedef struct Runouts {
+  double *value; /* group by group */
+  int64_t *end;  /* of each group among them */
+  int64_t groups, count;
+  double *sorted; /* rising */
+} Runouts;
+
+static void free_runouts(Runouts *x) {
+  tl_free(x->value);
+  tl_free(x->sorted);
+  tl_free(x->end);
+}
+
+/* each: of each block; else the farthest of each release. x: zero, to be freed also after a failure. */
+static TlStatus take_runouts(const TlEnsemble *e, bool each, Runouts *x) {
+  double runout, energy;
+  TL_TRY(TL_NEW(x->value, (size_t)e->count));
+  TL_TRY(TL_NEW(x->sorted, (size_t)e->count));
+  TL_TRY(TL_NEW(x->end, (size_t)e->releases));
+  for (int64_t m = 0; m < e->releases; m++) {
+    if (!farthest(e, m, &runout, &energy)) continue;
+    for (int64_t k = 0; each && k < e->together; k++) {
+      const TlBlockRecord *r = &e->record[m * e->together + k];
+      if (started(r)) x->value[x->count++] = tl_block_runout(r);
+    }
+    if (!each) x->value[x->count++] = runout;
+    x->end[x->groups++] = x->count;
+  }
+  memcpy(x->sorted, x->value, (size_t)x->count * sizeof *x->sorted);
+  if (x->count > 0) qsort(x->sorted, (size_t)x->count, sizeof *x->sorted, by_value);
   return TL_OK;
 }
 
@@ -52,11 +102,26 @@ static double quantile(const double *sorted, int64_t count, double p) {
   return sorted[k] + (at - (double)k) * (sorted[k + 1] - sorted[k]);
 }
 
-/* The number of blocks below the quantile has the standard deviation sqrt(n p (1 - p)): half the
- * distance of the values that lie so many ranks to either side. */
-static double quantile_error(const double *sorted, int64_t count, double p) {
-  double aside = sqrt(p * (1 - p) / (double)count);
-  return 0.5 * (quantile(sorted, count, p + aside) - quantile(sorted, count, p - aside));
+/* Sum over the groups of the square of what their members add to a sum: of the values less a mean
+ * (below NaN), or of those up to `below` less the expected fraction. */
+static double squares(const Runouts *x, double below, double less) {
+  double all = 0;
+  for (int64_t g = 0, i = 0; g < x->groups; g++) {
+    double sum = 0;
+    for (; i < x->end[g]; i++) sum += (isnan(below) ? x->value[i] : x->value[i] <= below) - less;
+    all += sum * sum;
+  }
+  return all;
+}
+
+/* Half the distance of the values that lie as many ranks to either side as the number of values below
+ * the quantile has as its standard deviation: sqrt(n p (1 - p)) of independent values, else from the
+ * numbers of the groups. */
+static double quantile_error(const Runouts *x, double p) {
+  double n = (double)x->count, value = quantile(x->sorted, x->count, p);
+  double aside = x->groups == x->count ? sqrt(p * (1 - p) / n) : sqrt(squares(x, value, p)) / n;
+  return 0.5 *
+         (quantile(x->sorted, x->count, p + aside) - quantile(x->sorted, x->count, p - aside));
 }
 
 static TlStatus real(TlReport *r, const char *name, double value, const char *unit) {
@@ -64,20 +129,43 @@ static TlStatus real(TlReport *r, const char *name, double value, const char *un
                          : tl_report_text(r, name, "too few blocks");
 }
 
-static TlStatus report_runouts(const double *sorted, int64_t n, TlReport *r) {
-  double sum = 0, squares = 0;
-  for (int64_t i = 0; i < n; i++) sum += sorted[i];
-  double mean = n > 0 ? sum / (double)n : NAN;
-  for (int64_t i = 0; i < n; i++) squares += (sorted[i] - mean) * (sorted[i] - mean);
-  double error = n > 1 ? sqrt(squares / (double)(n - 1) / (double)n) : NAN;
-  TL_TRY(tl_report_int(r, "runout_blocks", n, ""));
-  TL_TRY(real(r, "runout_mean", mean, "m"));
-  TL_TRY(real(r, "runout_mean_error", error, "m"));
+static TlStatus report_line(TlReport *r, const char *key, const char *what, double value,
+                            const char *unit) {
+  char name[192];
+  snprintf(name, sizeof name, "%s_%s", key, what);
+  for (char *c = name; *c; c++)
+    if (*c == '.') *c = '_';
+  return real(r, name, value, unit);
+}
+
+static TlStatus report_runouts(const Runouts *x, const char *of, TlReport *r) {
+  double sum = 0, n = (double)x->count, groups = (double)x->groups;
+  for (int64_t i = 0; i < x->count; i++) sum += x->sorted[i];
+  double mean = x->count > 0 ? sum / n : NAN;
+  double error = x->groups > 1 ? sqrt(groups / (groups - 1) * squares(x, NAN, mean)) / n : NAN;
+  TL_TRY(report_line(r, of, "mean", mean, "m"));
+  TL_TRY(report_line(r, of, "mean_error", error, "m"));
   for (int q = 0; q < QUANTILES; q++) {
-    TL_TRY(real(r, quantiles[q].name, quantile(sorted, n, quantiles[q].p), "m"));
-    TL_TRY(real(r, quantiles[q].error, quantile_error(sorted, n, quantiles[q].p), "m"));
+    char name[64];
+    double p = quantiles[q].p;
+    snprintf(name, sizeof name, "%s_error", quantiles[q].name);
+    TL_TRY(report_line(r, of, quantiles[q].name, quantile(x->sorted, x->count, p), "m"));
+    TL_TRY(report_line(r, of, name, x->count > 0 ? quantile_error(x, p) : NAN, "m"));
   }
-  return real(r, "runout_largest", n > 0 ? sorted[n - 1] : NAN, "m");
+  return report_line(r, of, "largest", x->count > 0 ? x->sorted[x->count - 1] : NAN, "m");
+}
+
+/* Of the blocks; of releases of several blocks also the farthest block's of each. */
+static TlStatus report_all_runouts(const TlEnsemble *e, TlReport *r) {
+  Runouts x = {0}, far = {0};
+  TlStatus status = take_runouts(e, true, &x);
+  if (status == TL_OK) status = tl_report_int(r, "runout_blocks", x.count, "");
+  if (status == TL_OK) status = report_runouts(&x, "runout", r);
+  if (status == TL_OK && e->together > 1) status = take_runouts(e, false, &far);
+  if (status == TL_OK && e->together > 1) status = report_runouts(&far, "release_runout", r);
+  free_runouts(&x);
+  free_runouts(&far);
+  return status;
 }
 
 typedef struct Sums {
@@ -104,21 +192,19 @@ static Sums sums_of(const TlEnsemble *e) {
 
 /* ---- what runout and energy depend on ---- */
 
-/* What was drawn: of a range of the study, or (range -1) the volume. */
-static double drawn(const TlEnsemble *e, int64_t range, int64_t block) {
-  return range < 0 ? e->record[block].volume_m3
-                   : tl_ensemble_value(&e->run.model->setup, range, block);
-}
-
 enum { DRAWN, RUNOUT, ENERGY, FIGURES };
 
-static TlStatus report_line(TlReport *r, const char *key, const char *what, double value,
-                            const char *unit) {
-  char name[192];
-  snprintf(name, sizeof name, "%s_%s", key, what);
-  for (char *c = name; *c; c++)
-    if (*c == '.') *c = '_';
-  return real(r, name, value, unit);
+/* What was drawn for block i (range -1: the volume) or release i, with the runout and energy of this
+ * block, or of the farthest and the strongest of the release; false: it never started. */
+static bool drawn(const TlEnsemble *e, int64_t range, int64_t i, double value[FIGURES]) {
+  if (range >= 0) {
+    value[DRAWN] = tl_ensemble_value(&e->run.model->setup, range, i);
+    return farthest(e, i, &value[RUNOUT], &value[ENERGY]);
+  }
+  value[DRAWN] = e->record[i].volume_m3;
+  value[RUNOUT] = tl_block_runout(&e->record[i]);
+  value[ENERGY] = e->record[i].energy_J;
+  return started(&e->record[i]);
 }
 
 /* value: room for a number of each block. */
@@ -127,14 +213,14 @@ static TlStatus report_dependence(const TlEnsemble *e, int64_t range, const char
   int64_t n = 0;
   double low = INFINITY, high = -INFINITY;
   TlRelation runout, energy;
-  for (int64_t i = 0; i < e->count; i++) {
-    double x = drawn(e, range, i);
-    low = fmin(low, x);
-    high = fmax(high, x);
-    if (e->record[i].fate == TL_FATE_NOT_STARTED) continue;
-    value[DRAWN][n] = x;
-    value[RUNOUT][n] = tl_block_runout(&e->record[i]);
-    value[ENERGY][n++] = e->record[i].energy_J;
+  for (int64_t i = 0; i < (range < 0 ? e->count : e->releases); i++) {
+    double x[FIGURES];
+    bool counts = drawn(e, range, i, x);
+    low = fmin(low, x[DRAWN]);
+    high = fmax(high, x[DRAWN]);
+    if (!counts) continue;
+    for (int k = 0; k < FIGURES; k++) value[k][n] = x[k];
+    n++;
   }
   TL_TRY(tl_relation(value[DRAWN], value[RUNOUT], n, &runout));
   TL_TRY(tl_relation(value[DRAWN], value[ENERGY], n, &energy));
@@ -160,30 +246,40 @@ static TlStatus report_ranges(const TlEnsemble *e, TlReport *r) {
     status = report_dependence(e, k, k < 0 ? "volume_m3" : range[k].key, value, r);
   tl_free(all);
   TL_TRY(status);
-  return real(r, "rank_correlation_by_chance",
-              tl_relation_by_chance(e->count - sums_of(e).fate[TL_FATE_NOT_STARTED]), "");
+  return real(r, "rank_correlation_by_chance", tl_relation_by_chance(releases_started(e)), "");
+}
+
+/* What the nets bore: each release has its own. */
+static TlStatus report_nets(const TlEnsemble *e, TlReport *r) {
+  int64_t broken = 0;
+  double energy = 0;
+  if (e->run.model->nets.count == 0) return TL_OK;
+  for (int64_t m = 0; m < e->releases; m++) {
+    const TlBlockRecord *first = &e->record[m * e->together];
+    broken += first->net_broken > 0;
+    energy = fmax(energy, first->net_energy_J);
+  }
+  TL_TRY(tl_report_int(r, "releases_that_broke_bonds_of_nets", broken, ""));
+  return tl_report_real(r, "largest_net_energy", energy / 1000, "kJ");
 }
 
 TlStatus tl_ensemble_report(const TlEnsemble *e, TlReport *r) {
   static const char *const name[TL_FATES] = {"blocks_stopped", "blocks_moving", "blocks_left",
                                              "blocks_not_started"};
   Sums s = sums_of(e);
-  double *sorted;
-  int64_t n;
   TL_TRY(tl_report_text(r, "output", e->run.folder));
+  if (e->together > 1) TL_TRY(tl_report_int(r, "releases", e->releases, ""));
   TL_TRY(tl_report_int(r, "blocks", e->count, ""));
   for (int f = 0; f < TL_FATES; f++) TL_TRY(tl_report_int(r, name[f], s.fate[f], ""));
   TL_TRY(isnan(s.on_filled)
              ? tl_report_text(r, "blocks_stopped_on_filled", "not known")
              : tl_report_int(r, "blocks_stopped_on_filled", (int64_t)s.on_filled, ""));
-  TL_TRY(runouts(e, &sorted, &n));
-  TlStatus status = report_runouts(sorted, n, r);
-  tl_free(sorted);
-  TL_TRY(status);
+  TL_TRY(report_all_runouts(e, r));
   TL_TRY(report_ranges(e, r));
   TL_TRY(tl_report_real(r, "largest_speed", s.speed, "m/s"));
   TL_TRY(tl_report_real(r, "largest_energy", s.energy / 1000, "kJ"));
   TL_TRY(tl_report_real(r, "largest_jump_height", s.jump, "m"));
+  TL_TRY(report_nets(e, r));
   TL_TRY(tl_report_real(r, "largest_travel_per_step_of_radius", s.travel, ""));
   TL_TRY(tl_report_int(r, "frames", e->run.state->totals.frames, ""));
   TL_TRY(tl_report_int(r, "steps", s.steps, ""));
@@ -197,7 +293,8 @@ static void warn_of_density(const TlEnsemble *e) {
   for (int32_t k = 0; k < m->count; k++) {
     double density = m->material[k].density_kg_m3;
     int64_t blocks = 0;
-    for (int64_t i = 0; i < e->count; i++) blocks += e->start.colliders.material[i] == k;
+    for (int64_t i = 0; i < e->count; i++)
+      blocks += e->start.colliders.material[e->start.first[i]] == k;
     if (blocks > 0 && (density < TL_ROCK_LEAST_KG_M3 || density > TL_ROCK_MOST_KG_M3))
       tl_log_warn("%lld blocks are of %g kg/m3 (material %s); rock has %d to %d: energies are as "
                   "wrong as the density",
@@ -208,7 +305,7 @@ static void warn_of_density(const TlEnsemble *e) {
 
 void tl_ensemble_warn(const TlEnsemble *e) {
   Sums s = sums_of(e);
-  int64_t started = e->count - s.fate[TL_FATE_NOT_STARTED];
+  int64_t count = releases_started(e);
   warn_of_density(e);
   long long filled = (long long)e->run.model->terrain.holes_filled;
   if (filled > 0 && isnan(s.on_filled))
@@ -222,9 +319,9 @@ void tl_ensemble_warn(const TlEnsemble *e) {
                 filled, s.on_filled);
   for (int q = QUANTILES - 1; q >= 0; q--) {
     double p = quantiles[q].p, wanted = ceil(beyond / (1 - p) - 1e-6);
-    if ((double)started >= wanted) continue;
-    tl_log_warn("%lld blocks started: the %g%% quantile wants %g, so that %g lie beyond it",
-                (long long)started, 100 * p, wanted, beyond);
+    if ((double)count >= wanted) continue;
+    tl_log_warn("%lld %s started: the %g%% quantile wants %g, so that %g lie beyond it",
+                (long long)count, e->together > 1 ? "releases" : "blocks", 100 * p, wanted, beyond);
     break;
   }
   if (s.fate[TL_FATE_MOVING] > 0)

@@ -103,6 +103,8 @@ static TlStatus assemble(TlEnsemble *e, int64_t step) {
   tl_bodies_free(b);
   for (int64_t i = 0; i < e->count; i++)
     if (pose_at(e, i, step, &pose)) TL_TRY(add(e, i, &pose, b));
+  TL_TRY(
+      tl_nets_make(&run->model->nets, run->comm, b)); /* each release has its own: as they hang */
   run->state->totals.steps = step;
   tl_workspace_reset(run->work);
   return tl_run_refresh(run);
@@ -153,11 +155,10 @@ static TlStatus write_frames(TlEnsemble *e) {
 /* ---- cells.csv ---- */
 
 static TlStatus write_cells(TlEnsemble *e, int64_t part) {
-  int64_t blocks = tl_ensemble_part_blocks(e->count), first = part * blocks;
   TL_TRY(tl_ensemble_load_cells(e, part));
-  for (int64_t i = first; i < e->count && i < first + blocks; i++)
-    for (int64_t k = 0; e->cell[i] && k < e->record[i].cells; k++) {
-      TlCellLine line = {e->run.model->terrain.origin, &e->run.cells.grid, e->cell[i][k]};
+  for (int64_t r = tl_ensemble_part_first(e, part); r < tl_ensemble_part_end(e, part); r++)
+    for (int64_t k = 0; e->cell[r] && k < tl_ensemble_cells(e, r); k++) {
+      TlCellLine line = {e->run.model->terrain.origin, &e->run.cells.grid, e->cell[r][k]};
       TL_TRY(tl_output_line(&e->run.output, TL_TABLE_CELLS, &tl_cell_columns, &line));
     }
   tl_ensemble_free_cells(e, part);
@@ -185,10 +186,24 @@ static double seconds(const Row *row, int64_t steps) {
   return steps < 0 ? NAN : (double)steps * row->ensemble->run.model->setup.time.dt_s;
 }
 
-#define FIRST(C) C(id, "", "number of the block; it is the body of this id", row->record->id)
+static double start_scale(const Row *row) {
+  const TlBodies *b = &row->ensemble->start;
+  int64_t i = row->record->id;
+  return b->parts[i] > 0 ? NAN : b->colliders.scale[b->first[i]];
+}
+
+static double of_nets(const Row *row, double value) {
+  return row->ensemble->run.model->nets.count > 0 ? value : NAN;
+}
+
+#define FIRST(C)                                                                                   \
+  C(id, "",                                                                                        \
+    "of the block's body: its number, from 0 on; where blocks have several parts, the parts "      \
+    "before "                                                                                      \
+    "it are counted",                                                                              \
+    row->ensemble->start.id[row->record->id])
 #define COLUMNS(C)                                                                                 \
-  C(scale, "", "its size over that of the shape",                                                  \
-    row->ensemble->start.colliders.scale[row->record->id])                                         \
+  C(scale, "", "its size over that of the shape; empty: it has several parts", start_scale(row))   \
   C(volume_m3, "m3", "its volume", row->record->volume_m3)                                         \
   C(mass_kg, "kg", "its mass", row->record->mass_kg)                                               \
   C(start_east_m, "m", "mass centre at the release, in the terrain's CRS, east",                   \
@@ -215,22 +230,30 @@ static double seconds(const Row *row, int64_t steps) {
   C(on_filled, "",                                                                                 \
     "1: the ground under the end had no data in the raster and was filled in; 0: it had; empty: "  \
     "the catalog does not say which samples were filled",                                          \
-    tl_ground_filled_number(tl_block_ends_on(row->ensemble, row->record)))
+    tl_ground_filled_number(tl_block_ends_on(row->ensemble, row->record)))                         \
+  C(release, "",                                                                                   \
+    "number of its release: those of one release started together and hit each other",             \
+    row->record->id / row->ensemble->together)                                                     \
+  C(net_bonds_broken, "", "bonds of its release's nets that broke; empty: the study has none",     \
+    of_nets(row, (double)row->record->net_broken))                                                 \
+  C(largest_net_energy_kJ, "kJ", "largest energy that the bonds of these nets held; likewise",     \
+    of_nets(row, row->record->net_energy_J / 1000))
 
 FIRST(TL_COLUMN_GET)
 COLUMNS(TL_COLUMN_GET)
 
 static const char *column_shape(const void *of) {
   static const char grain[] = "grain of the catalog";
-  const char *name = body_of(of)->shape;
-  return name ? name : grain;
+  const TlBodySetup *body = body_of(of);
+  return body->parts.count > 0 ? "several parts" : body->shape ? body->shape : grain;
 }
 static const char *column_end(const void *of) {
   return tl_fate_names[((const Row *)of)->record->fate];
 }
 
 static const TlColumn columns[] = {
-    FIRST(TL_COLUMN_ROW){"shape", "", "its shape, by the name in the study", NULL, column_shape},
+    FIRST(TL_COLUMN_ROW){"shape", "", "its shape, by the name in the study; several parts", NULL,
+                         column_shape},
     {"end", "",
      "stopped; moving when time was over; left the terrain; not started: at rest within its "
      "diameter of the start, in plan",
@@ -251,7 +274,8 @@ static bool put_row(const TlBlockRow *row, FILE *to) {
         whole && (column->text ? tl_csv_put_text(to, column->text(row)) : fputs(text, to) != EOF);
   }
   for (int64_t r = 0; whole && r < setup->ensemble.ranges.count; r++) {
-    tl_csv_real(text, tl_ensemble_value(setup, r, row->record->id));
+    tl_csv_real(text,
+                tl_ensemble_value(setup, r, row->record->id / setup->ensemble.blocks_together));
     whole = fputc(',', to) != EOF && fputs(text, to) != EOF;
   }
   return whole && fputc('\n', to) != EOF;
@@ -290,7 +314,7 @@ static TlStatus write_table(const TlEnsemble *e) {
 
 TlStatus tl_ensemble_write(TlEnsemble *e) {
   TL_TRY(write_frames(e));
-  for (int64_t part = 0; e->run.cells.wanted && part < tl_ensemble_parts(e->count); part++)
+  for (int64_t part = 0; e->run.cells.wanted && part < tl_ensemble_parts(e); part++)
     TL_TRY(write_cells(e, part));
   TL_TRY(tl_output_sync(&e->run.output));
   tl_output_view(&e->run.output, e->run.folder);

@@ -7,6 +7,11 @@
 
 #include <stdio.h>
 
+/* As results name it. */
+static long long shown_id(const TlRun *run, int64_t id) {
+  return (long long)(id < TL_NET_FIRST_ID ? id + run->first_id : id);
+}
+
 /* The study's wall that boundary `place` is a part of; -1: none. Terrain and planes come first. */
 static int64_t wall_of(const TlRun *run, int64_t place) {
   int64_t part = place - (run->model->boundary_count - run->model->walls.count);
@@ -25,7 +30,7 @@ static void name_boundary(const TlRun *run, int64_t place, char *text, size_t si
 
 static void name_other(const TlRun *run, const TlProblemRow *row, char *text, size_t size) {
   if (row->other >= 0)
-    snprintf(text, size, "grain %lld (avatar %lld)", (long long)row->other,
+    snprintf(text, size, "grain %lld (avatar %lld)", shown_id(run, row->other),
              (long long)row->other_avatar);
   else
     name_boundary(run, -1 - row->other, text, size);
@@ -41,7 +46,7 @@ static TlStatus stop_wall(const TlRun *run, const TlProblemRow *row, int64_t wal
       "moves it out; the wall is there from %g s on: it must not come where grains are (a "
       "plane holds all the space behind it, a box is bounded), or unresolved: {embedded: drop} or "
       "{embedded: freeze}",
-      (long long)row->grain, row->overlap_m, 100 * row->share,
+      shown_id(run, row->grain), row->overlap_m, 100 * row->share,
       row->inside ? ", its centre too," : "", (long long)step, w->from_s);
   snprintf(key, sizeof key, "walls.%lld.%s", (long long)wall, w->from_s > 0 ? "from_s" : "point_m");
   return tl_study_fail(&run->model->study, TL_EINPUT, key, "%s", text);
@@ -58,7 +63,7 @@ static TlStatus stop_overlap(const TlRun *run, const TlProblemRow *row, int64_t 
                    "%s: grain %lld lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
                    "%lld, and nothing moves it out: the time step is too long, for grains moved by "
                    "up to %.2g of their radius in a step; time.dt_s: %g would do in place of %g",
-                   run->options.study, (long long)row->grain, row->overlap_m, 100 * row->share,
+                   run->options.study, shown_id(run, row->grain), row->overlap_m, 100 * row->share,
                    other, (long long)step, way, tl_sense_shorter(run->model->setup.time.dt_s, way),
                    run->model->setup.time.dt_s);
   bool soft = tl_setup_method(&run->model->setup)->bears_force && !row->inside;
@@ -67,7 +72,7 @@ static TlStatus stop_overlap(const TlRun *run, const TlProblemRow *row, int64_t 
       "%s: grain %lld (avatar %lld) lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
       "%lld%s, and nothing moves it out: %slook at both shapes and where they start; leave "
       "one out, or unresolved: {embedded: drop} or {embedded: freeze}",
-      run->options.study, (long long)row->grain, (long long)row->avatar, row->overlap_m,
+      run->options.study, shown_id(run, row->grain), (long long)row->avatar, row->overlap_m,
       100 * row->share, other, (long long)step,
       row->inside ? ", the centre of one inside the other" : "",
       soft ? "contacts may be too soft for their load (young_Pa or normal_N_m of the method's "
@@ -84,7 +89,7 @@ static void describe_unresolved(const TlRun *run, const TlProblemRow *row, int64
   snprintf(text, size,
            "grain %lld (avatar %lld) at (%.6g, %.6g, %.6g) m is unresolved: the solver could "
            "not end its collisions with %s in %d consecutive steps, up to step %lld (%.6g s)",
-           (long long)row->grain, (long long)row->avatar, x.x, x.y, x.z, other, row->steps,
+           shown_id(run, row->grain), (long long)row->avatar, x.x, x.y, x.z, other, row->steps,
            (long long)step, (double)step * run->model->setup.time.dt_s);
 }
 
@@ -125,7 +130,7 @@ static void say(const TlRun *run, int64_t step) {
     name_other(run, &row[i], text, sizeof text);
     tl_log_warn("step %lld: grain %lld (avatar %lld) cannot be brought out of %s (%.0f%% of the "
                 "smaller radius): %s",
-                (long long)step, (long long)row[i].grain, (long long)row[i].avatar, text,
+                (long long)step, shown_id(run, row[i].grain), (long long)row[i].avatar, text,
                 100 * row[i].share,
                 run->model->setup.problems.embedded == TL_EMBEDDED_DROP ? "taken out" : "frozen");
   }

@@ -84,6 +84,10 @@ typedef struct TlRunModel {
   TlSelection selection;
   bool has_terrain;
   TlTerrain terrain;
+  TlTerrain
+      *rough; /* [rough_count] the terrain with further draws of its roughness, of an ensemble;
+                       owned */
+  int64_t rough_count;
   TlPlane *planes;
   TlBoundaryPlane *plane_data;
   TlSurface *plane_surface;
@@ -129,7 +133,10 @@ typedef struct TlRun {
   TlCheckpoint *checkpoint;        /* what is resumed from; NULL: the run starts */
   double started_s, saved_s;       /* clock: start of the stepping less what was done before; of the
                                       last checkpoint */
-  TlInts later;                    /* sorted avatar ids of grains to come, this rank's part */
+  int64_t
+      first_id; /* in results and messages a body has its id and this: of a release of an ensemble,
+                       whose bodies are numbered from 0 as those of its run alone are */
+  TlInts later; /* sorted avatar ids of grains to come, this rank's part */
   TlOutput output;
   struct TlBoundaryForce *boundary_force; /* of the last step, where boundary.csv is due; owned */
   TlConstraintTable constraints;
@@ -178,6 +185,8 @@ static inline double tl_run_plain_mass(const TlRun *run, int64_t body) {
 TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options);
 /* What assemblies and inlets work with. */
 TlPlace tl_run_place(const TlRun *run);
+/* The terrain with this draw of its roughness (ensemble.grounds). */
+const TlTerrain *tl_run_ground(const TlRun *run, int64_t draw);
 /* Make the solver's model, with the closed forms of the study's shapes, and a workspace; the old
  * ones must be gone. */
 TlStatus tl_run_new_solver(TlRun *run);

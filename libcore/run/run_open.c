@@ -90,7 +90,7 @@ static TlStatus read_study(TlRun *run) {
   TL_TRY(tl_setup_fill(&run->model->setup, &run->model->study));
   if (run->model->setup.ensemble.count > 0 && !o->ensemble)
     return tl_study_fail(&run->model->study, TL_EINPUT, "ensemble.count",
-                         "this study is an ensemble of single blocks: talus-ensemble runs it; "
+                         "this study is an ensemble: talus-ensemble runs it; "
                          "ensemble.count: 0 makes it a run of its grains together");
   int most = tl_setup_method(&run->model->setup)->most_ranks;
   if (most > 0 && tl_comm_size(run->comm) > most)
@@ -148,16 +148,39 @@ static TlStatus open_catalog(TlRun *run) {
   return tl_study_fail(&run->model->study, TL_EINPUT, "catalog", "%s", text);
 }
 
+static TlStatus load_ground(TlRun *run, int64_t seed, TlTerrain *terrain) {
+  const TlTerrainSetup *setup = &run->model->setup.terrain;
+  TL_TRY(tl_catalog_load_terrain(run->model->catalog, setup->name, terrain));
+  if (!(setup->roughness_m > 0)) return TL_OK;
+  TlStatus status =
+      tl_terrain_roughen(terrain, setup->roughness_m, setup->roughness_spacing_m, (uint64_t)seed);
+  if (status != TL_OK) tl_terrain_free(terrain);
+  return status;
+}
+
+const TlTerrain *tl_run_ground(const TlRun *run, int64_t draw) {
+  const TlRunModel *m = run->model;
+  return draw > 0 && draw <= m->rough_count ? &m->rough[draw - 1] : &m->terrain;
+}
+
+static TlStatus load_grounds(TlRun *run) {
+  TlRunModel *m = run->model;
+  int64_t grounds =
+      run->options.ensemble && m->setup.terrain.roughness_m > 0 ? m->setup.ensemble.grounds : 1;
+  TL_TRY(load_ground(run, m->setup.seed, &m->terrain));
+  m->has_terrain = true;
+  TL_TRY(TL_NEW(m->rough, (size_t)(grounds - 1)));
+  for (int64_t d = 1; d < grounds; d++) {
+    TL_TRY(load_ground(run, tl_ensemble_ground_seed(&m->setup, d), &m->rough[d - 1]));
+    m->rough_count = d;
+  }
+  return TL_OK;
+}
+
 static TlStatus load_terrain(TlRun *run) {
   char text[1024];
   if (!run->model->setup.terrain.name) return TL_OK;
-  TlStatus status = tl_catalog_load_terrain(run->model->catalog, run->model->setup.terrain.name,
-                                            &run->model->terrain);
-  run->model->has_terrain = status == TL_OK;
-  const TlTerrainSetup *setup = &run->model->setup.terrain;
-  if (status == TL_OK && setup->roughness_m > 0)
-    status = tl_terrain_roughen(&run->model->terrain, setup->roughness_m,
-                                setup->roughness_spacing_m, (uint64_t)run->model->setup.seed);
+  TlStatus status = load_grounds(run);
   if (status != TL_EINPUT) return status;
   snprintf(text, sizeof text, "%s", tl_message());
   return tl_study_fail(&run->model->study, TL_EINPUT, "terrain.name", "%s", text);
@@ -200,6 +223,7 @@ static TlStatus read_inputs(TlRun *run) {
   TL_TRY(settle_study(run));
   const TlShapeFiles files = {file_beside, run, tl_comm_rank(run->comm) == 0};
   TL_TRY(tl_study_shapes_open(&run->model->shapes, &run->model->setup, &run->model->study, &files));
+  if (run->options.ensemble) TL_TRY(tl_ensemble_heap(run));
   TL_TRY(tl_nets_open(&run->model->nets, &run->model->setup, &run->model->study));
   if (run->model->apparatus && run->model->apparatus->nets_open)
     run->model->apparatus->nets_open(run);
@@ -356,6 +380,8 @@ static void free_model(TlRunModel *m) {
   tl_study_shapes_free(&m->shapes);
   tl_nets_close(&m->nets);
   if (m->has_terrain) tl_terrain_free(&m->terrain);
+  for (int64_t i = 0; i < m->rough_count; i++) tl_terrain_free(&m->rough[i]);
+  tl_free(m->rough);
   tl_catalog_close(m->catalog);
   tl_free(m->planes);
   tl_free(m->plane_data);

@@ -202,8 +202,8 @@ static const TlStudySection root_sections[] = {
          "Where the grains are at the start", tl_release_params, TL_RELEASE_PARAMS,
          tl_release_sections, TL_RELEASE_SECTIONS},
     {"ensemble", offsetof(TlSetup, ensemble), sizeof(TlEnsembleSetup), false,
-     "Single blocks released one by one, each alone on the terrain until it rests or has left: for "
-     "talus-ensemble",
+     "Releases of single blocks, or of blocks that start together and hit each other; each release "
+     "is alone on the terrain until it rests or has left: for talus-ensemble",
      tl_ensemble_params, TL_ENSEMBLE_PARAMS, tl_ensemble_sections, TL_ENSEMBLE_SECTIONS},
     {"terrain", offsetof(TlSetup, terrain), sizeof(TlTerrainSetup), false, "The ground",
      terrain_params, COUNT(terrain_params), terrain_sections, COUNT(terrain_sections)},

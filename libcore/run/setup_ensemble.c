@@ -10,11 +10,23 @@
 
 const TlParam tl_ensemble_params[] = {
     INT(TlEnsembleSetup, count, "0", 0, 1e7,
-        "so many blocks, numbered from 0; 0: the study is no ensemble"),
+        "so many releases, numbered from 0, each of one block or of blocks_together; 0: the study "
+        "is "
+        "no ensemble"),
+    INT(TlEnsembleSetup, blocks_together, "1", 1, 1e5,
+        "so many blocks make up a release: they start together and hit each other, but never a "
+        "block "
+        "of another release; 1: each block is alone"),
+    REAL(TlEnsembleSetup, together_within_m, "m", "0", 0, 1e5,
+         "from the area, of blocks_together: the blocks of a release start within this distance in "
+         "plan of its place, in the area and not in each other; one that finds no room on the "
+         "ground "
+         "starts above others; 0: the cube root of their volume together"),
     CHOICE(TlEnsembleSetup, from, "area", "area|bodies",
            "area: anywhere in the release area (release.low_m, high_m, round, polygon, "
            "polygon_file), each place as likely as any other, on the ground and "
-           "release.above_ground_m above it; bodies: at the places of the list of bodies, in turn"),
+           "release.above_ground_m above it; bodies: at the places of the list of bodies, in turn, "
+           "so that a release of blocks_together takes so many"),
     TEXTS(TlEnsembleSetup, shapes,
           "names in the list of shapes, each as likely; none: from the area grains.shapes, or all "
           "of the list; from bodies, those of the bodies"),
@@ -31,10 +43,14 @@ const TlParam tl_ensemble_params[] = {
     VEC3(TlEnsembleSetup, velocity_spread_m_s, "m/s", "0,0,0", 0, 1e3,
          "each component of the velocity at the start (release.velocity_m_s, or that of the body) "
          "is drawn evenly from this much below to this much above"),
+    INT(TlEnsembleSetup, grounds, "1", 1, 10000,
+        "so many draws of the ground's roughness (terrain.roughness_m) and of the stems of the "
+        "forest, which the releases take in turn; the first is that of the seed. Each rough ground "
+        "takes the time and the memory of one"),
 };
 static const TlParam range_params[] = {
     TEXT(TlRangeSetup, key, NULL,
-         "what varies: " TL_RANGE_DENSITY " of the block; terrain.ground_shift; or a value of "
+         "what varies: " TL_RANGE_DENSITY " of the blocks; terrain.ground_shift; or a value of "
          "contacts without stiffness, as contact.boundary_friction or pairs.0.friction"),
     REAL(TlRangeSetup, low, "", NULL, 0, 0, "drawn from here, in the unit of the key"),
     REAL(TlRangeSetup, high, "", NULL, 0, 0, "to here"),
@@ -43,7 +59,7 @@ static const TlParam range_params[] = {
 };
 const TlStudySection tl_ensemble_sections[] = {{"ranges", offsetof(TlEnsembleSetup, ranges),
                                                 sizeof(TlRangeSetup), true,
-                                                "Numbers that are drawn anew for each block; "
+                                                "Numbers that are drawn anew for each release; "
                                                 "blocks.csv has a column for each, and the summary "
                                                 "says how runout and energy depend on it",
                                                 range_params, COUNT(range_params), NULL, 0}};
@@ -53,7 +69,7 @@ _Static_assert(COUNT(tl_ensemble_params) == TL_ENSEMBLE_PARAMS, "setup_ensemble.
 static TlStatus check_bodies(const TlSetup *s, const TlStudy *study) {
   const TlBodySetup *b = s->bodies.items;
   char path[48];
-  bool from = s->ensemble.from == TL_FROM_BODIES;
+  bool from = s->ensemble.from == TL_FROM_BODIES, shapes = s->ensemble.shapes.count > 0;
   if (from && s->bodies.count == 0)
     return tl_study_fail(study, TL_EINPUT, "ensemble.from",
                          "the study has no list of bodies to take the places from");
@@ -63,12 +79,36 @@ static TlStatus check_bodies(const TlSetup *s, const TlStudy *study) {
                          "from: bodies takes their places");
   for (int64_t i = 0; i < s->bodies.count; i++) {
     snprintf(path, sizeof path, "bodies.%lld.%s", (long long)i, b[i].fixed ? "fixed" : "parts");
-    if (b[i].fixed || b[i].parts.count > 0)
+    if (b[i].fixed) return tl_study_fail(study, TL_EINPUT, path, "the blocks of an ensemble move");
+    if (b[i].parts.count > 0 && shapes)
       return tl_study_fail(study, TL_EINPUT, path,
-                           b[i].fixed ? "the blocks of an ensemble move"
-                                      : "the blocks of an ensemble are of one shape each");
+                           "a block of several parts keeps its shapes: leave ensemble.shapes out, "
+                           "or the parts");
   }
   return TL_OK;
+}
+
+static TlStatus check_together(const TlEnsembleSetup *e, const TlStudy *study) {
+  static const double MOST_BLOCKS = 1e7;
+  if ((double)e->count * (double)e->blocks_together > MOST_BLOCKS)
+    return tl_study_fail(study, TL_EINPUT, "ensemble.blocks_together",
+                         "%lld releases of %lld blocks are more than %g blocks",
+                         (long long)e->count, (long long)e->blocks_together, MOST_BLOCKS);
+  if (e->together_within_m > 0 && e->blocks_together == 1)
+    return tl_study_fail(study, TL_EINPUT, "ensemble.together_within_m",
+                         "is for releases of several blocks, and blocks_together is 1");
+  if (e->together_within_m > 0 && e->from == TL_FROM_BODIES)
+    return tl_study_fail(study, TL_EINPUT, "ensemble.together_within_m",
+                         "is for releases from the area; the bodies say where their blocks start");
+  return TL_OK;
+}
+
+static TlStatus check_grounds(const TlSetup *s, const TlStudy *study) {
+  if (s->ensemble.grounds == 1 || s->terrain.roughness_m > 0 || tl_forest_stands(s)) return TL_OK;
+  return tl_study_fail(
+      study, TL_EINPUT, "ensemble.grounds",
+      "draws the roughness of the ground and the stems of a forest, and this study "
+      "has neither (terrain.roughness_m, stems_per_ha)");
 }
 
 static TlStatus check_sizes(const TlEnsembleSetup *e, const TlStudy *study) {
@@ -128,7 +168,7 @@ static TlStatus check_range(TlSetup *s, int64_t i, const TlStudy *study) {
   const TlParam *param = may_vary(r->key) ? row_of(s, r->key) : NULL;
   if (!param)
     return tl_study_fail(study, TL_EINPUT, at[0],
-                         "'%s' cannot vary from block to block in this study; " TL_RANGE_DENSITY
+                         "'%s' cannot vary in this ensemble; " TL_RANGE_DENSITY
                          ", terrain.ground_shift, values of section contact "
                          "(contact.boundary_friction) and of listed pairs (pairs.0.friction) can, "
                          "but for stiffness",
@@ -143,6 +183,12 @@ static TlStatus check_range(TlSetup *s, int64_t i, const TlStudy *study) {
       return tl_study_fail(study, TL_EINPUT, at[k], "%g is out of the range of %s, %g to %g", value,
                            r->key, least, param->max);
   }
+  const TlBodySetup *b = s->bodies.items;
+  for (int64_t k = 0; strcmp(r->key, TL_RANGE_DENSITY) == 0 && k < s->bodies.count; k++)
+    if (b[k].parts.count > 0)
+      return tl_study_fail(study, TL_EINPUT, at[0],
+                           "bodies.%lld has parts, whose materials say how dense they are",
+                           (long long)k);
   if (r->high < r->low) return tl_study_fail(study, TL_EINPUT, at[2], "is below low");
   if (r->law == TL_VOLUME_LOG && !(r->low > 0))
     return tl_study_fail(study, TL_EINPUT, at[1], "must be above 0 where law is log");
@@ -170,12 +216,15 @@ static TlStatus check_others(const TlSetup *s, const TlStudy *study) {
       {!s->terrain.name, "ensemble.count",
        "an ensemble is of blocks on a terrain, and this study names none"},
       {tl_setup_apparatus(s) != NULL, "ensemble.count", "a laboratory test is no ensemble"},
-      {s->nets.count > 0, "nets", "are not possible in an ensemble: a net would catch one block"},
+      {s->joints.count > 0, "joints",
+       "are not possible in an ensemble: its blocks are free; what belongs together can be the "
+       "parts "
+       "of one block"},
       {s->grains.sample || s->grains.ids.count > 0, "grains",
        "an ensemble draws from the list of shapes; a grain of the catalog can be one of the bodies "
        "(ensemble.from: bodies)"},
       {s->release.assembly == TL_ASSEMBLY_POURED || s->release.assembly == TL_ASSEMBLY_FROM_RUN,
-       "release.assembly", "an ensemble releases one block at a time: leave this out"},
+       "release.assembly", "an ensemble draws its blocks itself: leave this out"},
       {s->frames.contacts, "frames.contacts", "frames of an ensemble hold no contacts"},
       {s->time.boundary_forces, "time.boundary_forces",
        "an ensemble has no forces that add up: leave this out"}};
@@ -192,6 +241,8 @@ TlStatus tl_ensemble_settle(TlSetup *s, const TlStudy *study) {
   if (s->ensemble.count == 0) return TL_OK;
   TL_TRY(check_others(s, study));
   TL_TRY(check_bodies(s, study));
+  TL_TRY(check_together(&s->ensemble, study));
+  TL_TRY(check_grounds(s, study));
   TL_TRY(check_sizes(&s->ensemble, study));
   TL_TRY(check_ranges(s, study));
   TL_TRY(tl_shapes_check_names(&s->shapes, &s->ensemble.shapes, "ensemble.shapes", study));

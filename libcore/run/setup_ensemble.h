@@ -1,4 +1,5 @@
-/* Section ensemble: single blocks that are released one by one, each alone (run/ensemble.h). */
+/* Section ensemble: releases of single blocks, or of blocks that start together, each release alone
+ * (run/ensemble.h). */
 #ifndef TL_RUN_SETUP_ENSEMBLE_H
 #define TL_RUN_SETUP_ENSEMBLE_H
 
@@ -12,7 +13,7 @@ typedef enum TlReleaseFrom {
 typedef enum TlBlockTurn { TL_TURN_RANDOM = 0, TL_TURN_AS_GIVEN } TlBlockTurn;
 typedef enum TlVolumeLaw { TL_VOLUME_EVEN = 0, TL_VOLUME_LOG } TlVolumeLaw;
 
-/* A number that is drawn anew for each block. */
+/* A number that is drawn anew for each release. */
 typedef struct TlRangeSetup {
   char *key; /* TL_RANGE_DENSITY, or the path of a number of the study */
   double low, high;
@@ -21,17 +22,20 @@ typedef struct TlRangeSetup {
 #define TL_RANGE_DENSITY "density_kg_m3"
 
 typedef struct TlEnsembleSetup {
-  int64_t count; /* 0: the study has no ensemble */
-  int from;      /* TlReleaseFrom */
+  int64_t count;            /* of releases; 0: the study has no ensemble */
+  int64_t blocks_together;  /* blocks of a release */
+  double together_within_m; /* 0: as their volume says */
+  int from;                 /* TlReleaseFrom */
   TlTexts shapes;
   double least_volume_m3, most_volume_m3; /* 0: sizes as given */
   int volume_law;                         /* TlVolumeLaw */
   int orientation;                        /* TlBlockTurn */
   double velocity_spread_m_s[3];
+  int64_t grounds;    /* draws of the ground's roughness and of the forest */
   TlStudyList ranges; /* of TlRangeSetup */
 } TlEnsembleSetup;
 
-enum { TL_ENSEMBLE_PARAMS = 8, TL_ENSEMBLE_SECTIONS = 1, TL_MOST_RANGES = 32 };
+enum { TL_ENSEMBLE_PARAMS = 11, TL_ENSEMBLE_SECTIONS = 1, TL_MOST_RANGES = 32 };
 extern const TlParam tl_ensemble_params[];
 extern const TlStudySection tl_ensemble_sections[];
 

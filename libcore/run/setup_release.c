@@ -33,6 +33,8 @@ const TlParam tl_release_params[] = {
     REAL(TlReleaseSetup, blocks_per_year, "1/year", "0", 0, 1e9,
          "how often blocks come from all of the area, of which those of the run are a sample: "
          "talus-measure --maps then gives return periods; 0: not known"),
+    REAL(TlReleaseSetup, releases_per_year, "1/year", "0", 0, 1e9,
+         "the same of releases, where several blocks start together (ensemble.blocks_together)"),
     VEC3(TlReleaseSetup, low_m, "m", "0,0,0", -1e8, 1e8,
          "lattice, drawn, poured: lower corner of the box (poured: the inlet)"),
     VEC3(TlReleaseSetup, high_m, "m", "0,0,0", -1e8, 1e8,
@@ -200,6 +202,9 @@ static TlStatus check_polygon_file(const TlReleaseSetup *r, bool terrain, const 
 }
 
 TlStatus tl_release_check(const TlReleaseSetup *r, bool terrain, const TlStudy *study) {
+  if (r->blocks_per_year > 0 && r->releases_per_year > 0)
+    return tl_study_fail(study, TL_EINPUT, "release.releases_per_year",
+                         "and blocks_per_year both say how often: keep one");
   if (r->polygon.count > 0 && r->polygon.count < 3)
     return tl_study_fail(study, TL_EINPUT, "release.polygon", "a polygon has at least 3 corners");
   TL_TRY(check_ground(r, terrain, study));

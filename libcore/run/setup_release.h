@@ -39,7 +39,8 @@ typedef struct TlReleaseSetup {
   double position_m[3], rotation_deg[3];
   bool along_ground;
   double clearance_m, above_ground_m;
-  double blocks_per_year; /* for what is made of the results; the run does not use it */
+  double blocks_per_year,
+      releases_per_year; /* for what is made of the results; the run uses neither */
   double low_m[3], high_m[3];
   double spacing;
   int64_t layers, count;
@@ -53,7 +54,7 @@ typedef struct TlReleaseSetup {
   TlCutSetup cut;
 } TlReleaseSetup;
 
-enum { TL_RELEASE_PARAMS = 22, TL_RELEASE_SECTIONS = 3 };
+enum { TL_RELEASE_PARAMS = 23, TL_RELEASE_SECTIONS = 3 };
 extern const TlParam tl_release_params[];
 extern const TlStudySection tl_release_sections[];
 

@@ -29,17 +29,30 @@ static double body_diameter(const TlRun *run, int64_t i) {
   return diameter_of(b->mass[i], m[b->colliders.material[b->first[i]]].density_kg_m3);
 }
 
+static double gravity_of(const TlRun *run) {
+  return tl_norm(tl_setup_solver(&run->model->setup).gravity_m_s2);
+}
+
+/* Of one that can move. */
+static double pace_of(const TlRun *run, int64_t i, double gravity) {
+  const TlBodies *b = &run->state->dem.bodies;
+  return tl_pace(b->velocity[i], tl_bodies_spin(b, i), body_diameter(run, i), gravity);
+}
+
+double tl_standstill_pace(const TlRun *run, int64_t i) {
+  return can_move(&run->state->dem.bodies, i) ? pace_of(run, i, gravity_of(run)) : 0;
+}
+
 TlStatus tl_standstill_look(const TlRun *run, TlLook *look) {
   enum { MASS, MOVING, SPEED, SUMS };
   const TlBodies *b = &run->state->dem.bodies;
-  double gravity = tl_norm(tl_setup_solver(&run->model->setup).gravity_m_s2), value[SUMS];
+  double gravity = gravity_of(run), value[SUMS];
   TlExact sum[SUMS] = {{{0}}}; /* exact: the same for any ranks and order of the bodies */
   int64_t grains = 0;
   *look = (TlLook){0};
   for (int64_t i = 0; i < b->owned; i++) {
     if (!can_move(b, i)) continue;
-    double speed = tl_norm(b->velocity[i]), diameter = body_diameter(run, i);
-    double pace = tl_pace(b->velocity[i], tl_bodies_spin(b, i), diameter, gravity);
+    double speed = tl_norm(b->velocity[i]), pace = pace_of(run, i, gravity);
     tl_exact_add(&sum[MASS], b->mass[i]);
     if (pace > tl_moving_pace) tl_exact_add(&sum[MOVING], b->mass[i]);
     look->largest_pace = fmax(look->largest_pace, pace);
@@ -81,7 +94,7 @@ static TlStatus typical_diameter(const TlRun *run, double *diameter) {
 
 TlStatus tl_standstill_start(TlRun *run) {
   const TlTimeSetup *t = &run->model->setup.time;
-  double diameter, gravity = tl_norm(tl_setup_solver(&run->model->setup).gravity_m_s2);
+  double diameter, gravity = gravity_of(run);
   run->state->still = (TlStandstill){.since = -1};
   if (!t->until_rest) return TL_OK;
   TL_TRY(typical_diameter(run, &diameter));
@@ -113,18 +126,32 @@ static bool awaits(const TlRun *run, double time_s) {
   return false;
 }
 
+static bool looks_after(const TlRun *run, int64_t step) {
+  const TlStandstill *s = &run->state->still;
+  return s->window_s > 0 && step % tl_setup_every(&run->model->setup, s->window_s / LOOKS) == 0;
+}
+
+/* A look after this step found this. */
+static void note(const TlRun *run, int64_t step, double moving_share, double pace, int64_t *since) {
+  const TlTimeSetup *t = &run->model->setup.time;
+  if (!tl_at_rest(moving_share, pace, t->rest_mass) || awaits(run, (double)step * t->dt_s))
+    *since = -1;
+  else if (*since < 0)
+    *since = step;
+}
+
+void tl_standstill_body(const TlRun *run, int64_t step, int64_t body, int64_t *since) {
+  if (!looks_after(run, step)) return;
+  double pace = tl_standstill_pace(run, body);
+  note(run, step, pace > tl_moving_pace, pace, since);
+}
+
 TlStatus tl_standstill_after(TlRun *run, int64_t step) {
   TlStandstill *s = &run->state->still;
   TlLook look;
-  if (!(s->window_s > 0) || step % tl_setup_every(&run->model->setup, s->window_s / LOOKS) != 0)
-    return TL_OK;
+  if (!looks_after(run, step)) return TL_OK;
   TL_TRY(tl_standstill_look(run, &look));
-  double time_s = (double)step * run->model->setup.time.dt_s;
-  if (!tl_at_rest(look.moving_share, look.largest_pace, run->model->setup.time.rest_mass) ||
-      awaits(run, time_s))
-    s->since = -1;
-  else if (s->since < 0)
-    s->since = step;
+  note(run, step, look.moving_share, look.largest_pace, &s->since);
   s->reached = s->since >= 0 &&
                (double)(step - s->since) * run->model->setup.time.dt_s >= s->window_s * (1 - 1e-9);
   return TL_OK;

@@ -34,5 +34,9 @@ TlStatus tl_standstill_start(struct TlRun *run);
 TlStatus tl_standstill_look(const struct TlRun *run, TlLook *look);
 /* Collective, after a step: looks when it is time. */
 TlStatus tl_standstill_after(struct TlRun *run, int64_t step);
+/* Pace of a body of this rank (shape/moving.h); 0 of one that cannot move. */
+double tl_standstill_pace(const struct TlRun *run, int64_t body);
+/* What tl_standstill_after does with `since`, for one body by itself; of this rank, after that call. */
+void tl_standstill_body(const struct TlRun *run, int64_t step, int64_t body, int64_t *since);
 
 #endif

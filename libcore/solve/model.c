@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Of the rows that studies are read by. That a default can be parsed is for us to see to. */
 TlSolverConfig tl_solver_defaults(void) {
@@ -132,7 +133,11 @@ TlStatus tl_model_variant(TlModel **variant, const TlModel *of) {
   TL_TRY(TL_NEW(m, 1));
   *m = *of;
   m->materials = (TlMaterials){0};
+  m->boundary = NULL;
   TlStatus status = tl_materials_copy(&m->materials, &of->materials);
+  if (status == TL_OK) status = TL_NEW(m->boundary, (size_t)of->boundary_count);
+  if (status == TL_OK)
+    memcpy(m->boundary, of->boundary, (size_t)of->boundary_count * sizeof *m->boundary);
   if (status != TL_OK) tl_model_variant_free(m);
   if (status == TL_OK) *variant = m;
   return status;
@@ -143,8 +148,14 @@ TlStatus tl_model_variant_materials(TlModel *variant, const TlSolverConfig *conf
   return own_materials(variant, config);
 }
 
+void tl_model_variant_boundary(TlModel *variant, int boundary, const void *data) {
+  variant->boundary[boundary].data = data;
+}
+
 void tl_model_variant_free(TlModel *variant) {
-  if (variant) tl_materials_free(&variant->materials);
+  if (!variant) return;
+  tl_materials_free(&variant->materials);
+  tl_free(variant->boundary);
   tl_free(variant);
 }
 

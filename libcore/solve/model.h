@@ -104,13 +104,16 @@ TlStatus tl_model_new(TlModel **model, const TlSolverConfig *config, TlAvatarSou
                       const TlBoundary *boundaries, int boundary_count);
 void tl_model_free(TlModel *model); /* NULL: nothing */
 
-/* A model that differs from another in its materials alone, and borrows shapes, boundaries and nets
- * from it; the other one must outlive it and know all shapes already. Release with
+/* A model that differs from another in its materials and in what its boundaries are made of, and
+ * borrows shapes and nets from it; the other one must outlive it and know all shapes already. Release with
  * tl_model_variant_free. */
 TlStatus tl_model_variant(TlModel **variant, const TlModel *of);
 /* The materials of config in place of those the variant has, checked as tl_model_new does; between
  * two states. */
 TlStatus tl_model_variant_materials(TlModel *variant, const TlSolverConfig *config);
+/* What a boundary of the variant is made of, in place of what that of the other model is: of the same
+ * kind. Before there is a workspace for the variant. */
+void tl_model_variant_boundary(TlModel *variant, int boundary, const void *data);
 void tl_model_variant_free(TlModel *variant); /* NULL: nothing */
 
 /* The parts that follow belong to setting up: before anything steps with the model. */

@@ -4,11 +4,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "post/avaframe.h"
+#include "post/ensemble_scene.h"
 #include "post/fences.h"
 #include "post/maps.h"
 #include "post/measure.h"
 #include "post/overlap.h"
-#include "post/single_blocks.h"
 #include "post/packing.h"
 #include "post/triaxial_run.h"
 #include "post/trajectories.h"
@@ -90,8 +90,9 @@ static const TlParam params[] = {
      NULL},
     {"release-per-year", TL_P_REAL, offsetof(TlMeasureStage, release_per_year), "1/year", "0", 0,
      1e9, NULL,
-     "with --maps: blocks that are released in a year; gives energies and intensities of return "
-     "periods of 30, 100 and 300 years; 0: as the study says (release.blocks_per_year)",
+     "with --maps: releases in a year (of single blocks, or of those that an ensemble releases "
+     "together); gives energies and intensities of return periods of 30, 100 and 300 years; 0: as "
+     "the study says (release.releases_per_year, blocks_per_year)",
      NULL},
     {"danger", TL_P_TEXT, offsetof(TlMeasureStage, danger), "", "", 0, 0, NULL,
      "with --maps: danger levels by this matrix of letters r (red), b (blue) and y (yellow) for "
@@ -272,11 +273,13 @@ static TlStatus measure_frames(const TlStageCall *call, const TlMeasureStage *o,
   TL_TRY(tl_results_read_scene(run, &scene));
   TlStatus status = tl_measure_run(run, &scene, &(TlMeasureOptions){.cell_m = o->cell_m}, &measure);
   if (status == TL_OK && o->packing) status = tl_packing_check(run);
-  if (status == TL_OK && (o->overlap || o->packing) && tl_scene_single_blocks(&scene))
-    status = tl_fail(TL_EINPUT,
-                     "%s: is an ensemble, whose blocks never meet: --overlap and --packing say "
-                     "nothing of it",
-                     run);
+  if (status == TL_OK && (o->overlap || o->packing) && tl_scene_is_ensemble(&scene))
+    status =
+        tl_fail(TL_EINPUT,
+                "%s: is an ensemble, whose blocks never meet those of other releases: --overlap "
+                "and --packing say nothing of it; talus-ensemble --block writes the study of a "
+                "release alone",
+                run);
   if (status == TL_OK && o->overlap)
     status = tl_overlap_run(run, &scene, o->overlap_frames, call->output, call->overwrite, figures);
   if (status == TL_OK) status = tl_measure_write(&measure, call->output, call->overwrite);
@@ -313,7 +316,7 @@ static TlStatus measure_blocks(const TlStageCall *call, const TlMeasureStage *o,
                                            .overwrite = call->overwrite,
                                            .release_per_year = o->release_per_year > 0
                                                                    ? o->release_per_year
-                                                                   : blocks.blocks_per_year,
+                                                                   : blocks.releases_per_year,
                                            .danger = o->danger && o->danger[0] ? o->danger : NULL},
                            figures);
   if (status == TL_OK && o->trajectories)

@@ -6,13 +6,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/csv_table.h"
+#include "post/ensemble_scene.h"
 #include "post/net_bonds.h"
 #include "post/render.h"
 #include "post/render_colour.h"
 #include "post/render_plots.h"
 #include "post/render_trajectories.h"
 #include "post/render_values.h"
-#include "post/single_blocks.h"
 #include "store/results.h"
 
 #include <math.h>
@@ -412,7 +412,7 @@ static TlStatus render(Job *job) {
                         .smooth = v->smooth,
                         .captions = v->captions,
                         .departures = &job->departures,
-                        .blocks = tl_scene_single_blocks(&job->scene),
+                        .blocks = tl_scene_is_ensemble(&job->scene),
                         .enlarge = v->enlarge,
                         .bare = v->bare};
   if (job->options.blocks) TL_TRY(count_not_started(job));

@@ -27,6 +27,8 @@ SMALLER = [
     ("rockfall.md", "ground=medium -o medium.run", "ground=medium -o medium.run --set time.duration_s=4"),
     ("rockfall.md", "duration_s: 40, until_rest: yes", "duration_s: 10, until_rest: yes"),
     ("rockfall.md", "ensemble: {count: 100,", "ensemble: {count: 30,"),
+    ("rockfall.md", "ensemble: {count: 10,", "ensemble: {count: 2,"),
+    ("rockfall.md", "release-0.yaml -o release-0.run", "release-0.yaml -o release-0.run --set time.duration_s=2"),
     ("rockfall.md", "  count: 100\n", "  count: 10\n"),
 ]
 pages = Pages(guide, work, SMALLER)

@@ -234,6 +234,9 @@ cases() {
   try solve-over "drop.yaml c.tals drop.run" --grows='*.csv' --told='*.tck' --clears='drop.run/*' -- talus-solve -q drop.yaml -o drop.run --overwrite
   try solve-resume "drop.yaml c.tals part.run" --grows='*.csv' --told='*.tck' -- talus-solve -q --resume part.run --set time.steps=6
   try ensemble "blocks.yaml c.tals" --grows='*.csv' --saves='r/blocks/*.tck' -- talus-ensemble -q blocks.yaml -o r
+  try releases "blocks.yaml c.tals" --grows='*.csv' --saves='r/blocks/*.tck' -- talus-ensemble -q blocks.yaml -o r \
+    --set ensemble.count=2 --set ensemble.blocks_together=2 --set ensemble.grounds=2 --set terrain.roughness_m=0.01 \
+    --set 'ensemble.ranges=[{key: contact.friction, low: 0.2, high: 0.6}]'
   try solve-walls "walls.yaml way.csv" --grows='*.csv' --told='*.tck' -- talus-solve -q walls.yaml -o r
   try solve-cell cell.yaml --grows='*.csv' --told='*.tck' -- talus-solve -q cell.yaml -o r
   try measure drop.run -- talus-measure -q drop.run -o m

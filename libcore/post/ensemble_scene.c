@@ -1,4 +1,4 @@
-#include "post/single_blocks.h"
+#include "post/ensemble_scene.h"
 
 #include "conf/param.h"
 #include "conf/yaml_tree.h"
@@ -18,6 +18,16 @@ double tl_scene_number(const TlScene *scene, const char *section, const char *ke
   return value;
 }
 
-bool tl_scene_single_blocks(const TlScene *scene) {
+bool tl_scene_is_ensemble(const TlScene *scene) {
   return tl_scene_number(scene, "ensemble", "count") > 0;
+}
+
+bool tl_scene_other_grounds(const TlScene *scene) {
+  return tl_scene_is_ensemble(scene) && tl_scene_number(scene, "ensemble", "grounds") > 1 &&
+         tl_scene_number(scene, "terrain", "roughness_m") > 0;
+}
+
+int64_t tl_scene_blocks_together(const TlScene *scene) {
+  double together = tl_scene_number(scene, "ensemble", "blocks_together");
+  return tl_scene_is_ensemble(scene) && together >= 1 ? (int64_t)together : 1;
 }
