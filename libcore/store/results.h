@@ -10,11 +10,13 @@
 #ifndef TL_STORE_RESULTS_H
 #define TL_STORE_RESULTS_H
 
+#include "base/outfile.h"
 #include "base/provenance.h"
 #include "model/body_record.h"
 #include "model/contact_record.h"
 #include "model/material.h"
 #include "store/apparatuses.h"
+#include "store/results_chunks.h"
 #include "shape/avatar.h"
 #include "shape/terrain.h"
 #include "shape/wall.h"
@@ -119,6 +121,12 @@ TlStatus tl_results_frame_table(TlResultsWriter *writer, const TlFrameTable *tab
 /* stride: bytes from one row to the next. */
 TlStatus tl_results_frame_rows(TlResultsWriter *writer, const unsigned char *rows, size_t stride,
                                int64_t count);
+/* In place of the next rows, whole blocks but at the table's end: another process has them as chunks
+ * of these sizes (store/results_chunks.h), and writes each at its place in the frame's file. It has
+ * closed the file before the frame ends, and synced it but in a hurry. */
+TlStatus tl_results_frame_reserve(TlResultsWriter *writer, int64_t rows, const int64_t *size,
+                                  int64_t chunks, int64_t *place);
+const TlOutFile *tl_results_frame_file(const TlResultsWriter *writer, bool *hurry);
 TlStatus tl_results_frame_end(TlResultsWriter *writer);
 /* Header once ("time_s,kinetic_energy_J,..."), then lines; flushed each. NaN is an empty field;
  * text (NULL: none) is the last column. */

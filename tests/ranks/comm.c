@@ -402,6 +402,7 @@ static bool take_message(TlComm *c, const Request *r) {
   }
   if (r->size) memcpy(r->bytes, found->bytes, r->size);
   *m = found->next;
+  c->counters.received_bytes += (int64_t)r->size;
   tl_free(found);
   return true;
 }
