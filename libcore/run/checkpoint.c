@@ -1,10 +1,11 @@
 #include "run/checkpoint.h"
 
+#include "base/digest.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "run/gather.h"
 #include "run/inputs.h"
+#include "run/portion.h"
 #include "run/run_record.h"
 
 #include <assert.h>
@@ -39,9 +40,10 @@ typedef struct Saver {
   TlRun *run;
   bool hurry;
   TlCheckpointWriter *writer; /* rank 0 only */
-  TlBodyOrder order;          /* of the owned bodies */
-  int64_t *id;                /* theirs, ascending */
-  int64_t *part_id;           /* ids of the owned colliders, ascending */
+  TlSharedFile file;
+  TlBodyOrder order; /* of the owned bodies */
+  int64_t *id;       /* theirs, ascending */
+  int64_t *part_id;  /* ids of the owned colliders, ascending */
 } Saver;
 
 static TlStatus save_text(Saver *s, const char *name, const char *text) {
@@ -124,22 +126,100 @@ static TlStatus save_cuts(Saver *s) {
   return TL_OK;
 }
 
-static TlStatus take_rows(void *context, const unsigned char *records, int64_t count) {
-  return tl_checkpoint_rows(((Saver *)context)->writer, records, count);
+/* Rows of a section that lie on all ranks, on their way to those that write them. */
+typedef struct Sharing {
+  Saver *saver;
+  TlPortion part;
+  size_t bytes;           /* of a record */
+  int64_t place;          /* of the section's records in the file */
+  unsigned char *digests; /* of the blocks of one rank */
+  TlDigest *digest;
+  TlCommBatch batch;
+} Sharing;
+
+enum { TAG_DIGESTS = 20 };
+
+static int64_t blocks_of(const Sharing *h, int writer) {
+  int64_t rows = tl_portion_first(&h->part, writer + 1) - tl_portion_first(&h->part, writer);
+  return (rows + TL_CHECKPOINT_BLOCK - 1) / TL_CHECKPOINT_BLOCK;
+}
+
+static TlStatus write_block(Sharing *h, int64_t first, const unsigned char *rows, int64_t count) {
+  size_t size = (size_t)count * h->bytes;
+  const TlOutPart *file;
+  if (h->saver->writer) return tl_checkpoint_rows(h->saver->writer, rows, count);
+  TL_TRY(tl_shared_file_part(&h->saver->file, &file));
+  TL_TRY(tl_outpart_put(file, h->place + (h->part.first + first) * (int64_t)h->bytes, rows, size));
+  tl_digest_restart(h->digest);
+  tl_digest_add(h->digest, rows, size);
+  return tl_digest_value(h->digest, h->digests + first / TL_CHECKPOINT_BLOCK * TL_DIGEST_BYTES);
+}
+
+/* Memory is asked for here, where ranks can still leave together. */
+static TlStatus write_part(Sharing *h) {
+  const TlRows *rows = &h->part.rows;
+  int64_t blocks = 0, block = TL_CHECKPOINT_BLOCK;
+  unsigned char *packed;
+  for (int r = 0; r < h->part.writers; r++)
+    blocks = blocks_of(h, r) > blocks ? blocks_of(h, r) : blocks;
+  TL_TRY(TL_NEW(h->digests, (size_t)blocks * TL_DIGEST_BYTES));
+  TL_TRY(tl_digest_new(&h->digest));
+  TL_TRY(tl_comm_batch_reserve(&h->batch, 1));
+  TL_TRY(TL_NEW(packed, (size_t)(rows->count < block ? rows->count : block) * h->bytes));
+  TlStatus status = TL_OK;
+  for (int64_t first = 0; status == TL_OK && first < rows->count; first += block) {
+    int64_t n = rows->count - first < block ? rows->count - first : block;
+    rows->pack(rows->of, first, n, packed);
+    status = write_block(h, first, packed, n);
+  }
+  tl_free(packed);
+  return status;
+}
+
+static TlStatus pass_digests(Sharing *h) {
+  TlComm *comm = h->saver->run->comm;
+  int me = tl_comm_rank(comm);
+  TlStatus status = TL_OK;
+  for (int r = 1; r < h->part.writers; r++) {
+    size_t bytes = (size_t)blocks_of(h, r) * TL_DIGEST_BYTES;
+    if (r == me) TL_TRY(tl_comm_send(comm, &h->batch, 0, TAG_DIGESTS, h->digests, bytes));
+    if (me == 0) TL_TRY(tl_comm_receive(comm, &h->batch, r, TAG_DIGESTS, h->digests, bytes));
+    TL_TRY(tl_comm_wait(comm, &h->batch));
+    if (me == 0 && status == TL_OK)
+      status =
+          tl_checkpoint_leave(h->saver->writer, h->digests,
+                              tl_portion_first(&h->part, r + 1) - tl_portion_first(&h->part, r));
+  }
+  return status;
+}
+
+static TlStatus begin_section(Sharing *h, const char *name, const TlRecord *record) {
+  char layout[TL_CHECKPOINT_LAYOUT];
+  TlCheckpointWriter *writer = h->saver->writer;
+  if (!writer) return TL_OK;
+  TL_TRY(tl_checkpoint_section(writer, name, layout_of(record, layout), h->bytes, h->part.all));
+  return tl_checkpoint_place(writer, &h->place);
 }
 
 /* A section whose rows lie on all ranks, each rank's in order. */
 static TlStatus save_rows(Saver *s, const char *name, const TlRows *rows) {
-  char layout[TL_CHECKPOINT_LAYOUT];
   TlComm *comm = s->run->comm;
-  int64_t all = rows->count;
-  TL_TRY(tl_comm_sum_int(comm, &all, 1));
-  TlStatus status = TL_OK;
-  if (s->writer)
-    status = tl_checkpoint_section(s->writer, name, layout_of(rows->record, layout),
-                                   (size_t)bytes_of(rows->record), all);
-  TL_TRY(tl_comm_agree(comm, status));
-  return tl_gather_rows(comm, rows, take_rows, s);
+  Sharing h = {.saver = s, .bytes = (size_t)bytes_of(rows->record)};
+  TL_TRY(tl_portion_take(comm, rows, TL_CHECKPOINT_BLOCK, &h.part));
+  TlStatus status = tl_comm_agree(comm, begin_section(&h, name, rows->record));
+  bool together = h.part.writers > 1;
+  if (status == TL_OK && together) {
+    status = tl_shared_file_tell(comm, s->writer ? tl_checkpoint_file(s->writer) : NULL, !s->hurry,
+                                 &s->file);
+    if (status == TL_OK) status = tl_comm_broadcast(comm, &h.place, sizeof h.place, 0);
+  }
+  if (status == TL_OK && h.part.all > 0) status = tl_comm_agree(comm, write_part(&h));
+  if (status == TL_OK && together) status = pass_digests(&h);
+  tl_portion_free(&h.part);
+  tl_free(h.digests);
+  tl_digest_free(h.digest);
+  tl_comm_batch_free(&h.batch);
+  return status;
 }
 
 /* What is not in cells.csv yet. */
@@ -571,13 +651,23 @@ static TlStatus start_saver(Saver *s) {
   return tl_checkpoint_create(&s->writer, run->folder, run->state->totals.steps);
 }
 
-static TlStatus finish_saver(Saver *s) {
+static TlStatus commit(Saver *s) {
   TlCheckpointWriter *writer = s->writer;
   if (!writer) return TL_OK;
   s->writer = NULL;
-  TL_TRY(tl_checkpoint_commit(writer, !s->hurry));
-  if (s->hurry) TL_TRY(tl_disk_sync(s->run->folder));
-  return tl_checkpoint_prune(s->run->folder, -1, s->run->model->setup.checkpoint.keep);
+  return tl_checkpoint_commit(writer, !s->hurry);
+}
+
+/* The older ones stay until the new one is on the disk, what each rank wrote of it. */
+static TlStatus finish_saver(Saver *s) {
+  TlRun *run = s->run;
+  TL_TRY(tl_comm_agree(run->comm, tl_shared_file_close(&s->file)));
+  TL_TRY(tl_comm_agree(run->comm, commit(s)));
+  if (s->hurry) TL_TRY(tl_comm_agree(run->comm, tl_disk_sync(run->folder)));
+  TlStatus status = TL_OK;
+  if (tl_comm_rank(run->comm) == 0)
+    status = tl_checkpoint_prune(run->folder, -1, run->model->setup.checkpoint.keep);
+  return tl_comm_agree(run->comm, status);
 }
 
 TlStatus tl_run_save(TlRun *run, bool hurry) {
@@ -587,7 +677,8 @@ TlStatus tl_run_save(TlRun *run, bool hurry) {
   TlStatus status = tl_comm_agree(run->comm, start_saver(&s));
   for (int i = 0; status == TL_OK && i < SECTIONS; i++)
     status = tl_comm_agree(run->comm, sections[i].save(&s));
-  if (status == TL_OK) status = tl_comm_agree(run->comm, finish_saver(&s));
+  if (status == TL_OK) status = finish_saver(&s);
+  TL_CLEAN_UP(tl_shared_file_close(&s.file));
   tl_checkpoint_abort(s.writer);
   tl_body_order_free(&s.order);
   tl_free(s.id);
