@@ -125,7 +125,7 @@ static int64_t rows_of(const Writing *w, int writer) {
 static TlStatus make_part(Writing *w) {
   const TlRows *rows = &w->part.rows;
   TlResultsWriter *writer = w->output->writer;
-  int64_t most = TL_FRAME_GROUP * TL_FRAME_BLOCK, chunks = 0;
+  int64_t most = TL_FRAME_BLOCK, chunks = 0;
   size_t bytes = tl_rows_bytes(rows);
   unsigned char *row;
   for (int r = 1; r < w->part.writers; r++) {

@@ -37,7 +37,7 @@ struct TlResultsWriter {
   int64_t rows, announced; /* come so far; in all */
   TlFrameChunks chunks;
   size_t row_bytes;
-  unsigned char *pending; /* rows of a group of blocks that is not full yet */
+  unsigned char *pending; /* rows of a block that is not full yet */
   int64_t pending_rows;
   TlLineFile table[TL_TABLES];
   char *study; /* to be written beside run.h5 */
@@ -601,8 +601,7 @@ static TlStatus start_table(TlResultsWriter *w, const TlFrameTable *table, const
     if (w->group < 0) return tl_h5_fail(f, "making the group of a table");
   }
   w->row_bytes = tl_record_packed_bytes(record, TL_FRAME);
-  int64_t most = TL_FRAME_GROUP * TL_FRAME_BLOCK;
-  TL_TRY(TL_NEW(w->pending, (size_t)(count < most ? count : most) * w->row_bytes));
+  TL_TRY(TL_NEW(w->pending, (size_t)tl_h5_chunk_rows(count, TL_FRAME_BLOCK) * w->row_bytes));
   TL_TRY(tl_frame_chunks_begin(&w->chunks, record, count));
   w->columns = tl_h5_record_columns(record, true, w->column);
   return tl_h5_columns_create(f, table->group ? w->group : f->id, w->column, w->columns, count,
@@ -632,7 +631,7 @@ TlStatus tl_results_frame_rows(TlResultsWriter *w, const unsigned char *rows, si
     memcpy(w->pending + (size_t)w->pending_rows++ * w->row_bytes, rows + (size_t)i * stride,
            w->row_bytes);
     w->rows++;
-    if (w->pending_rows < TL_FRAME_GROUP * TL_FRAME_BLOCK) continue;
+    if (w->pending_rows < TL_FRAME_BLOCK) continue;
     TlStatus status = write_pending(w);
     if (status != TL_OK) return give_up_frame(w, status);
   }

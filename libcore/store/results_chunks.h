@@ -10,8 +10,8 @@
 #include "model/record.h"
 
 /* Rows of a block: few, so that a frame has blocks for many writers, and enough to pack well; a chunk
- * has 16 to 128 kB before it is packed. And blocks that are packed at a time, by all threads. */
-enum { TL_FRAME_BLOCK = 4096, TL_FRAME_GROUP = 4 };
+ * has 16 to 128 kB before it is packed. */
+enum { TL_FRAME_BLOCK = 4096 };
 
 typedef struct TlFrameChunks {
   int64_t count;       /* of chunks: the columns of a block, block after block */
@@ -25,8 +25,8 @@ typedef struct TlFrameChunks {
 TlStatus tl_frame_chunks_begin(TlFrameChunks *chunks, const TlRecord *record, int64_t rows);
 /* Chunks of so many of its rows. */
 int64_t tl_frame_chunks_of(const TlRecord *record, int64_t rows);
-/* The next packed rows, `stride` bytes from one to the next: whole blocks but at the table's end, and
- * no more than a group of them. */
+/* The next block of packed rows, `stride` bytes from one to the next, by all threads; the table's last
+ * one may have fewer. */
 TlStatus tl_frame_chunks_add(TlFrameChunks *chunks, const unsigned char *rows, size_t stride,
                              int64_t count);
 /* What was added is forgotten; memory is kept. */
