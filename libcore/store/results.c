@@ -180,6 +180,7 @@ static TlStatus write_texts(const TlH5File *f, const TlScene *scene) {
 
 static TlStatus write_numbers(const TlH5File *f, const TlScene *scene) {
   TL_TRY(tl_h5_set_real(f, f->id, "grain_scale", &scene->grain_scale, 1));
+  if (scene->ranks_matter) TL_TRY(tl_h5_set_int(f, f->id, "ranks_matter", 1));
   TL_TRY(tl_h5_set_real(f, f->id, "density_kg_m3", &scene->density_kg_m3, 1));
   TL_TRY(tl_h5_set_real(f, f->id, "gravity_m_s2", scene->gravity_m_s2, 3));
   TL_TRY(tl_h5_set_real(f, f->id, "step_s", &scene->step_s, 1));

@@ -46,6 +46,7 @@ typedef struct TlScene {
   char *title;        /* owned */
   char *provenance;   /* JSON array, owned */
   double grain_scale; /* grains are drawn this many times their scanned size: every caption */
+  bool ranks_matter;  /* another number of ranks has other results: every caption */
   double density_kg_m3, gravity_m_s2[3], step_s; /* density: of the grains' material */
   TlMaterials materials; /* of bodies, by their number; none in a run of an older version, whose
                             grains all have density_kg_m3. Owned; while writing borrowed */

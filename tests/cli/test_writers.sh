@@ -49,6 +49,13 @@ for run in sys.argv[1:]:
         assert "first" in frame["contact"]
 PYTHON
 
+# solver.deterministic: no is told by the summary and by whoever reads the run
+run 2 s.yaml -o no --set solver.deterministic=no --set time.steps=1 || fail "deterministic: no: $(cat err)"
+grep -qx "repeatable_over_ranks: no" out || fail "the summary does not say what depends on ranks: $(cat out)"
+"$BIN/talus-report" no -o no.html -q 2>err || fail "talus-report: $(cat err)"
+grep -q "solver.deterministic: no. On another number of ranks it has other results" no.html || fail "the report does not say it"
+if grep -q repeatable <(run 2 s.yaml -o yes --set time.steps=1; cat out); then fail "a run that is repeatable says it is not"; fi
+
 # from the checkpoint of step 4 on another number of ranks
 for ranks in 1 2 4; do
   rm -rf again; cp -r three again
