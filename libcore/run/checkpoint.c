@@ -463,6 +463,42 @@ static TlStatus take_collider(void *context, int64_t number, const void *row) {
   return TL_OK;
 }
 
+/* The first collider whose body's id is not below this one: they lie in the order of these ids, with
+ * which their records begin. */
+static TlStatus find_collider(const TlRun *run, int64_t all, int64_t body_id, int64_t *at) {
+  unsigned char *row;
+  int64_t low = 0, high = all, id = 0;
+  TL_TRY(TL_NEW(row, (size_t)bytes_of(&tl_collider_record)));
+  TlStatus status = TL_OK;
+  while (status == TL_OK && low < high) {
+    int64_t mid = low + (high - low) / 2;
+    status = tl_checkpoint_read(run->checkpoint, "colliders", mid, 1, row);
+    memcpy(&id, row, sizeof id);
+    if (id < body_id)
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  tl_free(row);
+  *at = low;
+  return status;
+}
+
+/* Those of the bodies that are here. The first and the last rank also look at what lies beyond. */
+static TlStatus load_colliders(Loading *l, int64_t all) {
+  TlRun *run = l->run;
+  const TlBodies *b = &run->state->dem.bodies;
+  int rank = tl_comm_rank(run->comm);
+  int64_t first = 0, end = all;
+  if (b->owned == 0 && rank > 0) return TL_OK;
+  if (rank > 0) TL_TRY(find_collider(run, all, b->id[0], &first));
+  if (rank + 1 < tl_comm_size(run->comm) && b->owned > 0)
+    TL_TRY(find_collider(run, all, b->id[b->owned - 1] + 1, &end));
+  TL_TRY(load_records(
+      &(Records){run, "colliders", &tl_collider_record, first, end, take_collider, l}));
+  return l->at < b->owned ? no_state(run, "colliders", end, "their number") : TL_OK;
+}
+
 /* Rank r begins with the r-th part of the bodies by id; migration brings them home. */
 static TlStatus load_bodies(TlRun *run) {
   int64_t all, colliders, ranks = tl_comm_size(run->comm), rank = tl_comm_rank(run->comm);
@@ -476,11 +512,7 @@ static TlStatus load_bodies(TlRun *run) {
   if (status == TL_OK) status = tl_bodies_add(&l.one, 0, 1, &only);
   if (status == TL_OK)
     status = load_records(&(Records){run, "bodies", &tl_body_record, first, end, take_body, &l});
-  if (status == TL_OK)
-    status = load_records(
-        &(Records){run, "colliders", &tl_collider_record, 0, colliders, take_collider, &l});
-  if (status == TL_OK && l.at < run->state->dem.bodies.owned)
-    status = no_state(run, "colliders", colliders, "their number");
+  if (status == TL_OK) status = load_colliders(&l, colliders);
   tl_bodies_free(&l.one);
   return status;
 }
