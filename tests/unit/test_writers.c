@@ -423,7 +423,7 @@ static char *write_study(const char *height_m) {
 
 START_TEST(bytes_of_a_checkpoint_fall_with_the_ranks) {
   static Saved saved;
-  char *study = write_study(getenv("TALUS_SANITIZED") ? "0.045" : "0.09");
+  char *study = write_study(getenv("TALUS_SANITIZED") ? "0.05" : "0.09");
   TlCheckpoint *checkpoint;
   for (int ranks = 1; ranks <= MOST_RANKS; ranks *= 2) {
     char *folder = in_folder("saved", ranks);
