@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/inputs.h"
+#include "run/pair_homes.h"
 #include "run/portion.h"
 #include "run/run_record.h"
 
@@ -463,18 +464,18 @@ static TlStatus take_collider(void *context, int64_t number, const void *row) {
   return TL_OK;
 }
 
-/* The first collider whose body's id is not below this one: they lie in the order of these ids, with
- * which their records begin. */
-static TlStatus find_collider(const TlRun *run, int64_t all, int64_t body_id, int64_t *at) {
+/* The first record whose leading number is not below this one: records lie in the order of theirs. */
+static TlStatus find_first(const TlRun *run, const char *section, const TlRecord *record,
+                           int64_t all, int64_t number, int64_t *at) {
   unsigned char *row;
-  int64_t low = 0, high = all, id = 0;
-  TL_TRY(TL_NEW(row, (size_t)bytes_of(&tl_collider_record)));
+  int64_t low = 0, high = all, there = 0;
+  TL_TRY(TL_NEW(row, (size_t)bytes_of(record)));
   TlStatus status = TL_OK;
   while (status == TL_OK && low < high) {
     int64_t mid = low + (high - low) / 2;
-    status = tl_checkpoint_read(run->checkpoint, "colliders", mid, 1, row);
-    memcpy(&id, row, sizeof id);
-    if (id < body_id)
+    status = tl_checkpoint_read(run->checkpoint, section, mid, 1, row);
+    memcpy(&there, row, sizeof there);
+    if (there < number)
       low = mid + 1;
     else
       high = mid;
@@ -491,11 +492,11 @@ static TlStatus load_colliders(Loading *l, int64_t all) {
   int rank = tl_comm_rank(run->comm);
   int64_t first = 0, end = all;
   if (b->owned == 0 && rank > 0) return TL_OK;
-  if (rank > 0) TL_TRY(find_collider(run, all, b->id[0], &first));
+  const TlRecord *record = &tl_collider_record;
+  if (rank > 0) TL_TRY(find_first(run, "colliders", record, all, b->id[0], &first));
   if (rank + 1 < tl_comm_size(run->comm) && b->owned > 0)
-    TL_TRY(find_collider(run, all, b->id[b->owned - 1] + 1, &end));
-  TL_TRY(load_records(
-      &(Records){run, "colliders", &tl_collider_record, first, end, take_collider, l}));
+    TL_TRY(find_first(run, "colliders", record, all, b->id[b->owned - 1] + 1, &end));
+  TL_TRY(load_records(&(Records){run, "colliders", record, first, end, take_collider, l}));
   return l->at < b->owned ? no_state(run, "colliders", end, "their number") : TL_OK;
 }
 
@@ -526,6 +527,7 @@ typedef struct LoadingPairs {
   TlPairKind kind;
   const int64_t *id; /* of the bodies or colliders that are here, ascending */
   int64_t ids;
+  int64_t from, to; /* the low ids whose rows come are from .. to-1 */
 } LoadingPairs;
 
 static TlStatus take_pair(void *context, int64_t number, const void *row) {
@@ -536,6 +538,8 @@ static TlStatus take_pair(void *context, int64_t number, const void *row) {
   memcpy(&key, row, sizeof key);
   if (key.low < 0 || (key.high >= 0 && key.high <= key.low))
     return no_state(run, record->name, number, "its ids");
+  if (key.low < l->from || key.low >= l->to)
+    return no_state(run, record->name, number, "the order of its ids");
   if (!tl_record_finite(record, row, 0)) return no_state(run, record->name, number, "its values");
   if (!is_in(l->id, l->ids, key.low) && !is_in(l->id, l->ids, key.high)) return TL_OK;
   return tl_pair_state_add(&run->state->dem.bodies.pairs, l->kind, row);
@@ -548,25 +552,66 @@ static TlStatus sorted_ids(const int64_t *id, int64_t count, int64_t **sorted) {
   return TL_OK;
 }
 
-static TlStatus load_pairs(TlRun *run) {
-  const TlBodies *b = &run->state->dem.bodies;
-  int64_t *parts;
-  TL_TRY(sorted_ids(b->colliders.id, b->colliders.owned, &parts));
+/* The ids that this rank's part of the bodies begins with, and that of the next one. */
+static TlStatus id_range(const TlRun *run, int64_t *from, int64_t *to) {
+  int64_t all, ranks = tl_comm_size(run->comm), rank = tl_comm_rank(run->comm);
+  unsigned char *row;
+  *from = INT64_MIN;
+  *to = INT64_MAX;
+  TL_TRY(find_records(run, "bodies", &tl_body_record, &all));
+  TL_TRY(TL_NEW(row, (size_t)bytes_of(&tl_body_record)));
   TlStatus status = TL_OK;
-  for (int k = 0; status == TL_OK && k < TL_PAIR_KINDS; k++) {
-    LoadingPairs loading = {run, (TlPairKind)k, parts, b->colliders.owned};
+  for (int64_t r = rank; status == TL_OK && r <= rank + 1; r++) {
+    int64_t number = all * r / ranks;
+    if (r == 0 || number == all) continue;
+    status = tl_checkpoint_read(run->checkpoint, "bodies", number, 1, row);
+    memcpy(r == rank ? from : to, row, sizeof *from);
+  }
+  if (all * rank / ranks == all && rank > 0) *from = INT64_MAX; /* no bodies are left for it */
+  tl_free(row);
+  return status;
+}
+
+/* Rows of the low ids between from and to. */
+static TlStatus read_pairs(TlRun *run, const int64_t *parts, int64_t from, int64_t to) {
+  const TlBodies *b = &run->state->dem.bodies;
+  for (int k = 0; k < TL_PAIR_KINDS; k++) {
+    LoadingPairs loading = {run, (TlPairKind)k, parts, b->colliders.owned, from, to};
     if (k >= TL_FIRST_CONSTRAINT) { /* the bodies lie in the order of their ids */
       loading.id = b->id;
       loading.ids = b->owned;
     }
     const TlRecord *record = &tl_pair_record[k];
-    int64_t all;
-    status = find_records(run, record->name, record, &all);
-    if (status == TL_OK)
-      status = load_records(&(Records){run, record->name, record, 0, all, take_pair, &loading});
+    int64_t all, first = 0, end;
+    TL_TRY(find_records(run, record->name, record, &all));
+    end = all;
+    if (from > INT64_MIN) TL_TRY(find_first(run, record->name, record, all, from, &first));
+    if (to < INT64_MAX) TL_TRY(find_first(run, record->name, record, all, to, &end));
+    TL_TRY(load_records(&(Records){run, record->name, record, first, end, take_pair, &loading}));
   }
+  return TL_OK;
+}
+
+/* Collective. Each rank reads the rows whose low id is its own and sends those whose high id is another
+ * rank's there. Where colliders' ids lie outside the ids of their rank's bodies, each reads them all. */
+static TlStatus load_pairs(TlRun *run) {
+  TlBodies *b = &run->state->dem.bodies;
+  int64_t *parts, from = 0, to = 0, astray = 0;
+  TlStatus status = sorted_ids(b->colliders.id, b->colliders.owned, &parts);
+  if (status == TL_OK) status = id_range(run, &from, &to);
+  for (int64_t i = 0; status == TL_OK && i < b->colliders.owned; i++)
+    astray += parts[i] < from || parts[i] >= to;
+  status = tl_comm_agree(run->comm, status);
+  if (status == TL_OK) status = tl_comm_sum_int(run->comm, &astray, 1);
+  if (status == TL_OK) {
+    status =
+        astray ? read_pairs(run, parts, INT64_MIN, INT64_MAX) : read_pairs(run, parts, from, to);
+    status = tl_comm_agree(run->comm, status);
+  }
+  if (status == TL_OK && !astray && tl_comm_size(run->comm) > 1)
+    status = tl_pair_homes(run->comm, from, &b->pairs);
   tl_free(parts);
-  tl_pair_state_sort(&run->state->dem.bodies.pairs);
+  tl_pair_state_sort(&b->pairs);
   return status;
 }
 
@@ -643,7 +688,7 @@ static TlStatus load_cuts(TlRun *run) {
 typedef struct Section {
   const char *name;
   TlStatus (*save)(Saver *saver); /* collective */
-  TlStatus (*load)(TlRun *run);   /* each rank for itself; NULL: read before (tl_resume_study) */
+  TlStatus (*load)(TlRun *run);   /* each rank for itself; NULL: elsewhere */
 } Section;
 
 /* Loaded in this order. */
@@ -659,8 +704,8 @@ static const Section sections[] = {
     {"cells", save_cells, load_cells},
     {"bodies", save_bodies, NULL},
     {"colliders", save_colliders, load_bodies},
-    {NULL, save_pairs, load_pairs}, /* sections named after tl_pair_record */
-    {"shapes", save_shapes, NULL},  /* tl_resume_shapes */
+    {NULL, save_pairs, NULL},      /* sections named after tl_pair_record; load_pairs */
+    {"shapes", save_shapes, NULL}, /* tl_resume_shapes */
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
@@ -875,6 +920,7 @@ TlStatus tl_resume_shapes(TlRun *run) {
 
 TlStatus tl_resume_state(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, load_sections(run)));
+  TL_TRY(load_pairs(run));
   if (run->dist->domain.ranks != tl_comm_size(run->comm))
     TL_TRY(tl_dist_cut(run->dist, &run->state->dem.bodies));
   TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
