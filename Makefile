@@ -196,8 +196,8 @@ $(TESTBIN)/%: $(OBJ)/tests/unit/%.o $(SUPPORT_OBJ) $(ORACLE) $(LIB)
 $(TESTBIN)/test_score: $(SCORE_OBJ) $(JUDGE_OBJ)
 $(TESTBIN)/test_score: EXTRA_OBJ := $(SCORE_OBJ) $(JUDGE_OBJ)
 # Ranks without MPI, in place of base/comm.c
-$(TESTBIN)/test_ranks $(TESTBIN)/test_balance: $(OBJ)/tests/ranks/comm.o
-$(TESTBIN)/test_ranks $(TESTBIN)/test_balance: EXTRA_OBJ := $(OBJ)/tests/ranks/comm.o
+$(TESTBIN)/test_ranks $(TESTBIN)/test_balance $(TESTBIN)/test_writers: $(OBJ)/tests/ranks/comm.o
+$(TESTBIN)/test_ranks $(TESTBIN)/test_balance $(TESTBIN)/test_writers: EXTRA_OBJ := $(OBJ)/tests/ranks/comm.o
 
 # What steps cost on many such ranks: tests/ranks/cost.c says how to ask.
 $(TESTBIN)/ranks-cost: $(OBJ)/tests/ranks/cost.o $(OBJ)/tests/ranks/comm.o $(LIB)

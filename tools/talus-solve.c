@@ -269,6 +269,8 @@ static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
   snprintf(state, sizeof state, "%016llx", (unsigned long long)hash);
   TlStatus status = tl_report_text(&r, "output", run->folder);
   if (status == TL_OK) status = tl_report_text(&r, "state_hash", state);
+  if (status == TL_OK && tl_run_ranks_matter(run))
+    status = tl_report_text(&r, "repeatable_over_ranks", "no");
   if (status == TL_OK) status = tl_report_int(&r, "grains", run->state->grains, "");
   if (status == TL_OK) status = report_departures(run, &r);
   for (size_t i = 0; status == TL_OK && i < sizeof counts / sizeof *counts; i++)

@@ -377,6 +377,7 @@ TlStatus tl_comm_send(TlComm *comm, TlCommBatch *batch, int to, int tag, const v
 
 TlStatus tl_comm_receive(TlComm *comm, TlCommBatch *batch, int from, int tag, void *bytes,
                          size_t size) {
+  comm->counters.received_bytes += (int64_t)size;
   for (size_t done = 0; done < size; done += PIECE_BYTES) {
     MPI_Request *request;
     size_t piece = size - done < PIECE_BYTES ? size - done : PIECE_BYTES;
@@ -405,6 +406,7 @@ TlStatus tl_comm_receive_any(TlComm *comm, int from, int tag, unsigned char **by
   }
   MPI_Get_count(&status, MPI_BYTE, &count);
   *size = (size_t)count;
+  comm->counters.received_bytes += count;
   TL_TRY(TL_RESERVE(*bytes, *capacity, *size + 1));
   MPI_Imrecv(*bytes, count, MPI_BYTE, &message, &request);
   wait_for(&request, 1);

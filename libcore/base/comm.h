@@ -35,8 +35,9 @@ int tl_comm_size(const TlComm *comm);
 int tl_comm_node_size(const TlComm *comm);
 int tl_comm_node_rank(const TlComm *comm);
 
-typedef struct TlCommCounters { /* of this rank */
-  int64_t messages, message_bytes, largest_message_bytes;
+typedef struct TlCommCounters {                           /* of this rank */
+  int64_t messages, message_bytes, largest_message_bytes; /* sent */
+  int64_t received_bytes;                                 /* of messages */
   int64_t collectives, largest_collective_bytes; /* largest buffer of a collective on this rank */
 } TlCommCounters;
 TlCommCounters tl_comm_counters(const TlComm *comm);

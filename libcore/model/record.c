@@ -74,6 +74,20 @@ const unsigned char *tl_record_unpack(const TlRecord *record, unsigned attribute
   return from;
 }
 
+size_t tl_rows_bytes(const TlRows *rows) {
+  return rows->head + tl_record_packed_bytes(rows->record, rows->attributes);
+}
+
+bool tl_rows_before(int keys, const unsigned char *a, const unsigned char *b) {
+  for (int k = 0; k < keys; k++) {
+    int64_t x, y;
+    memcpy(&x, a + (size_t)k * sizeof x, sizeof x);
+    memcpy(&y, b + (size_t)k * sizeof y, sizeof y);
+    if (x != y) return x < y;
+  }
+  return false;
+}
+
 /* ---- layout ---- */
 
 /* Text as far as it fits, its whole length, and a hash of all of it (FNV-1a). */

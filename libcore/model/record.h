@@ -118,6 +118,10 @@ typedef struct TlRows {
   void (*pack)(const void *of, int64_t first, int64_t count, unsigned char *to);
   const void *of;
 } TlRows;
+/* Bytes of such a packed row. */
+size_t tl_rows_bytes(const TlRows *rows);
+/* Whether packed row a comes before b by that many keys. */
+bool tl_rows_before(int keys, const unsigned char *a, const unsigned char *b);
 
 /* Things that travel as bytes, each with a number and a size of its own: what messages are made of. */
 typedef struct TlParcels {

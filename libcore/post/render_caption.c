@@ -117,6 +117,7 @@ TlStatus tl_render_describe(const TlScene *scene, const TlFrame *frame, const Tl
   if (o->blocks) TL_TRY(describe_density(scene, frame, line));
   if (scene->grain_scale != 1 && scene->grain_scale > 0)
     add(line, ", grains x %.6g", scene->grain_scale);
+  if (scene->ranks_matter) add(line, ", not repeatable over ranks");
   if (o->enlarge > 0 && o->enlarge != 1) add(line, ", drawn x %.6g", o->enlarge);
   if (o->chains)
     add(line, ", %lld pairs, %lld chains", (long long)o->chains->pairs,

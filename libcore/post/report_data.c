@@ -1,7 +1,7 @@
 #include "post/report_data.h"
 
 #include "base/mem.h"
-#include "io/zlib_bytes.h"
+#include "base/zlib_bytes.h"
 
 #include <string.h>
 

@@ -283,6 +283,10 @@ TlStatus tl_report_run_warnings(const TlReportRun *run, TlHtml *items, int64_t *
          "Grains are %s times their scanned size: the shapes are those of the scan, sizes and "
          "masses are not.",
          number(text, run->scene.grain_scale));
+  if (run->scene.ranks_matter)
+    warn(items, count,
+         "The run was made with solver.deterministic: no. On another number of ranks it has other "
+         "results.");
   if (run->history_fault)
     warn(items, count, "The run's table over time cannot be read, so its plots are missing: %s",
          run->history_fault);

@@ -20,7 +20,8 @@ static void spent(void *context, TlAuditCost *cost) {
   *cost = (TlAuditCost){.seconds = tl_clock_s(),
                         .messages = c.messages,
                         .message_bytes = c.message_bytes,
-                        .collectives = c.collectives};
+                        .collectives = c.collectives,
+                        .received_bytes = c.received_bytes};
 }
 
 TlStatus tl_run_audit_start(TlRun *run) {
@@ -42,13 +43,16 @@ static TlStatus write_table(const TlRun *run, const TlAuditCost *cost, int ranks
     tl_outfile_abort(&out);
     return status;
   }
-  fputs("rank,phase,steps,work,work_unit,seconds,messages,message_bytes,collectives\n", file);
+  fputs(
+      "rank,phase,steps,work,work_unit,seconds,messages,message_bytes,collectives,received_bytes\n",
+      file);
   for (int r = 0; r < ranks; r++)
     for (int p = 0; p < TL_AUDIT_COUNT; p++) {
       const TlAuditCost *c = &cost[r * TL_AUDIT_COUNT + p];
-      fprintf(file, "%d,%s,%lld,%lld,%s,%.6g,%lld,%lld,%lld\n", r, phases[p].name, (long long)steps,
-              (long long)c->work, phases[p].unit, c->seconds, (long long)c->messages,
-              (long long)c->message_bytes, (long long)c->collectives);
+      fprintf(file, "%d,%s,%lld,%lld,%s,%.6g,%lld,%lld,%lld,%lld\n", r, phases[p].name,
+              (long long)steps, (long long)c->work, phases[p].unit, c->seconds,
+              (long long)c->messages, (long long)c->message_bytes, (long long)c->collectives,
+              (long long)c->received_bytes);
     }
   bool bad = ferror(file) != 0;
   bad = fclose(file) != 0 || bad;

@@ -1,10 +1,12 @@
 #include "run/checkpoint.h"
 
+#include "base/digest.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "run/gather.h"
 #include "run/inputs.h"
+#include "run/pair_homes.h"
+#include "run/portion.h"
 #include "run/run_record.h"
 
 #include <assert.h>
@@ -39,9 +41,10 @@ typedef struct Saver {
   TlRun *run;
   bool hurry;
   TlCheckpointWriter *writer; /* rank 0 only */
-  TlBodyOrder order;          /* of the owned bodies */
-  int64_t *id;                /* theirs, ascending */
-  int64_t *part_id;           /* ids of the owned colliders, ascending */
+  TlSharedFile file;
+  TlBodyOrder order; /* of the owned bodies */
+  int64_t *id;       /* theirs, ascending */
+  int64_t *part_id;  /* ids of the owned colliders, ascending */
 } Saver;
 
 static TlStatus save_text(Saver *s, const char *name, const char *text) {
@@ -124,22 +127,100 @@ static TlStatus save_cuts(Saver *s) {
   return TL_OK;
 }
 
-static TlStatus take_rows(void *context, const unsigned char *records, int64_t count) {
-  return tl_checkpoint_rows(((Saver *)context)->writer, records, count);
+/* Rows of a section that lie on all ranks, on their way to those that write them. */
+typedef struct Sharing {
+  Saver *saver;
+  TlPortion part;
+  size_t bytes;           /* of a record */
+  int64_t place;          /* of the section's records in the file */
+  unsigned char *digests; /* of the blocks of one rank */
+  TlDigest *digest;
+  TlCommBatch batch;
+} Sharing;
+
+enum { TAG_DIGESTS = 20 };
+
+static int64_t blocks_of(const Sharing *h, int writer) {
+  int64_t rows = tl_portion_first(&h->part, writer + 1) - tl_portion_first(&h->part, writer);
+  return (rows + TL_CHECKPOINT_BLOCK - 1) / TL_CHECKPOINT_BLOCK;
+}
+
+static TlStatus write_block(Sharing *h, int64_t first, const unsigned char *rows, int64_t count) {
+  size_t size = (size_t)count * h->bytes;
+  const TlOutPart *file;
+  if (h->saver->writer) return tl_checkpoint_rows(h->saver->writer, rows, count);
+  TL_TRY(tl_shared_file_part(&h->saver->file, &file));
+  TL_TRY(tl_outpart_put(file, h->place + (h->part.first + first) * (int64_t)h->bytes, rows, size));
+  tl_digest_restart(h->digest);
+  tl_digest_add(h->digest, rows, size);
+  return tl_digest_value(h->digest, h->digests + first / TL_CHECKPOINT_BLOCK * TL_DIGEST_BYTES);
+}
+
+/* Memory is asked for here, where ranks can still leave together. */
+static TlStatus write_part(Sharing *h) {
+  const TlRows *rows = &h->part.rows;
+  int64_t blocks = 0, block = TL_CHECKPOINT_BLOCK;
+  unsigned char *packed;
+  for (int r = 0; r < h->part.writers; r++)
+    blocks = blocks_of(h, r) > blocks ? blocks_of(h, r) : blocks;
+  TL_TRY(TL_NEW(h->digests, (size_t)blocks * TL_DIGEST_BYTES));
+  TL_TRY(tl_digest_new(&h->digest));
+  TL_TRY(tl_comm_batch_reserve(&h->batch, 1));
+  TL_TRY(TL_NEW(packed, (size_t)(rows->count < block ? rows->count : block) * h->bytes));
+  TlStatus status = TL_OK;
+  for (int64_t first = 0; status == TL_OK && first < rows->count; first += block) {
+    int64_t n = rows->count - first < block ? rows->count - first : block;
+    rows->pack(rows->of, first, n, packed);
+    status = write_block(h, first, packed, n);
+  }
+  tl_free(packed);
+  return status;
+}
+
+static TlStatus pass_digests(Sharing *h) {
+  TlComm *comm = h->saver->run->comm;
+  int me = tl_comm_rank(comm);
+  TlStatus status = TL_OK;
+  for (int r = 1; r < h->part.writers; r++) {
+    size_t bytes = (size_t)blocks_of(h, r) * TL_DIGEST_BYTES;
+    if (r == me) TL_TRY(tl_comm_send(comm, &h->batch, 0, TAG_DIGESTS, h->digests, bytes));
+    if (me == 0) TL_TRY(tl_comm_receive(comm, &h->batch, r, TAG_DIGESTS, h->digests, bytes));
+    TL_TRY(tl_comm_wait(comm, &h->batch));
+    if (me == 0 && status == TL_OK)
+      status =
+          tl_checkpoint_leave(h->saver->writer, h->digests,
+                              tl_portion_first(&h->part, r + 1) - tl_portion_first(&h->part, r));
+  }
+  return status;
+}
+
+static TlStatus begin_section(Sharing *h, const char *name, const TlRecord *record) {
+  char layout[TL_CHECKPOINT_LAYOUT];
+  TlCheckpointWriter *writer = h->saver->writer;
+  if (!writer) return TL_OK;
+  TL_TRY(tl_checkpoint_section(writer, name, layout_of(record, layout), h->bytes, h->part.all));
+  return tl_checkpoint_place(writer, &h->place);
 }
 
 /* A section whose rows lie on all ranks, each rank's in order. */
 static TlStatus save_rows(Saver *s, const char *name, const TlRows *rows) {
-  char layout[TL_CHECKPOINT_LAYOUT];
   TlComm *comm = s->run->comm;
-  int64_t all = rows->count;
-  TL_TRY(tl_comm_sum_int(comm, &all, 1));
-  TlStatus status = TL_OK;
-  if (s->writer)
-    status = tl_checkpoint_section(s->writer, name, layout_of(rows->record, layout),
-                                   (size_t)bytes_of(rows->record), all);
-  TL_TRY(tl_comm_agree(comm, status));
-  return tl_gather_rows(comm, rows, take_rows, s);
+  Sharing h = {.saver = s, .bytes = (size_t)bytes_of(rows->record)};
+  TL_TRY(tl_portion_take(comm, rows, TL_CHECKPOINT_BLOCK, &h.part));
+  TlStatus status = tl_comm_agree(comm, begin_section(&h, name, rows->record));
+  bool together = h.part.writers > 1;
+  if (status == TL_OK && together) {
+    status = tl_shared_file_tell(comm, s->writer ? tl_checkpoint_file(s->writer) : NULL, !s->hurry,
+                                 &s->file);
+    if (status == TL_OK) status = tl_comm_broadcast(comm, &h.place, sizeof h.place, 0);
+  }
+  if (status == TL_OK && h.part.all > 0) status = tl_comm_agree(comm, write_part(&h));
+  if (status == TL_OK && together) status = pass_digests(&h);
+  tl_portion_free(&h.part);
+  tl_free(h.digests);
+  tl_digest_free(h.digest);
+  tl_comm_batch_free(&h.batch);
+  return status;
 }
 
 /* What is not in cells.csv yet. */
@@ -383,6 +464,42 @@ static TlStatus take_collider(void *context, int64_t number, const void *row) {
   return TL_OK;
 }
 
+/* The first record whose leading number is not below this one: records lie in the order of theirs. */
+static TlStatus find_first(const TlRun *run, const char *section, const TlRecord *record,
+                           int64_t all, int64_t number, int64_t *at) {
+  unsigned char *row;
+  int64_t low = 0, high = all, there = 0;
+  TL_TRY(TL_NEW(row, (size_t)bytes_of(record)));
+  TlStatus status = TL_OK;
+  while (status == TL_OK && low < high) {
+    int64_t mid = low + (high - low) / 2;
+    status = tl_checkpoint_read(run->checkpoint, section, mid, 1, row);
+    memcpy(&there, row, sizeof there);
+    if (there < number)
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  tl_free(row);
+  *at = low;
+  return status;
+}
+
+/* Those of the bodies that are here. The first and the last rank also look at what lies beyond. */
+static TlStatus load_colliders(Loading *l, int64_t all) {
+  TlRun *run = l->run;
+  const TlBodies *b = &run->state->dem.bodies;
+  int rank = tl_comm_rank(run->comm);
+  int64_t first = 0, end = all;
+  if (b->owned == 0 && rank > 0) return TL_OK;
+  const TlRecord *record = &tl_collider_record;
+  if (rank > 0) TL_TRY(find_first(run, "colliders", record, all, b->id[0], &first));
+  if (rank + 1 < tl_comm_size(run->comm) && b->owned > 0)
+    TL_TRY(find_first(run, "colliders", record, all, b->id[b->owned - 1] + 1, &end));
+  TL_TRY(load_records(&(Records){run, "colliders", record, first, end, take_collider, l}));
+  return l->at < b->owned ? no_state(run, "colliders", end, "their number") : TL_OK;
+}
+
 /* Rank r begins with the r-th part of the bodies by id; migration brings them home. */
 static TlStatus load_bodies(TlRun *run) {
   int64_t all, colliders, ranks = tl_comm_size(run->comm), rank = tl_comm_rank(run->comm);
@@ -396,11 +513,7 @@ static TlStatus load_bodies(TlRun *run) {
   if (status == TL_OK) status = tl_bodies_add(&l.one, 0, 1, &only);
   if (status == TL_OK)
     status = load_records(&(Records){run, "bodies", &tl_body_record, first, end, take_body, &l});
-  if (status == TL_OK)
-    status = load_records(
-        &(Records){run, "colliders", &tl_collider_record, 0, colliders, take_collider, &l});
-  if (status == TL_OK && l.at < run->state->dem.bodies.owned)
-    status = no_state(run, "colliders", colliders, "their number");
+  if (status == TL_OK) status = load_colliders(&l, colliders);
   tl_bodies_free(&l.one);
   return status;
 }
@@ -414,6 +527,7 @@ typedef struct LoadingPairs {
   TlPairKind kind;
   const int64_t *id; /* of the bodies or colliders that are here, ascending */
   int64_t ids;
+  int64_t from, to; /* the low ids whose rows come are from .. to-1 */
 } LoadingPairs;
 
 static TlStatus take_pair(void *context, int64_t number, const void *row) {
@@ -424,6 +538,8 @@ static TlStatus take_pair(void *context, int64_t number, const void *row) {
   memcpy(&key, row, sizeof key);
   if (key.low < 0 || (key.high >= 0 && key.high <= key.low))
     return no_state(run, record->name, number, "its ids");
+  if (key.low < l->from || key.low >= l->to)
+    return no_state(run, record->name, number, "the order of its ids");
   if (!tl_record_finite(record, row, 0)) return no_state(run, record->name, number, "its values");
   if (!is_in(l->id, l->ids, key.low) && !is_in(l->id, l->ids, key.high)) return TL_OK;
   return tl_pair_state_add(&run->state->dem.bodies.pairs, l->kind, row);
@@ -436,25 +552,66 @@ static TlStatus sorted_ids(const int64_t *id, int64_t count, int64_t **sorted) {
   return TL_OK;
 }
 
-static TlStatus load_pairs(TlRun *run) {
-  const TlBodies *b = &run->state->dem.bodies;
-  int64_t *parts;
-  TL_TRY(sorted_ids(b->colliders.id, b->colliders.owned, &parts));
+/* The ids that this rank's part of the bodies begins with, and that of the next one. */
+static TlStatus id_range(const TlRun *run, int64_t *from, int64_t *to) {
+  int64_t all, ranks = tl_comm_size(run->comm), rank = tl_comm_rank(run->comm);
+  unsigned char *row;
+  *from = INT64_MIN;
+  *to = INT64_MAX;
+  TL_TRY(find_records(run, "bodies", &tl_body_record, &all));
+  TL_TRY(TL_NEW(row, (size_t)bytes_of(&tl_body_record)));
   TlStatus status = TL_OK;
-  for (int k = 0; status == TL_OK && k < TL_PAIR_KINDS; k++) {
-    LoadingPairs loading = {run, (TlPairKind)k, parts, b->colliders.owned};
+  for (int64_t r = rank; status == TL_OK && r <= rank + 1; r++) {
+    int64_t number = all * r / ranks;
+    if (r == 0 || number == all) continue;
+    status = tl_checkpoint_read(run->checkpoint, "bodies", number, 1, row);
+    memcpy(r == rank ? from : to, row, sizeof *from);
+  }
+  if (all * rank / ranks == all && rank > 0) *from = INT64_MAX; /* no bodies are left for it */
+  tl_free(row);
+  return status;
+}
+
+/* Rows of the low ids between from and to. */
+static TlStatus read_pairs(TlRun *run, const int64_t *parts, int64_t from, int64_t to) {
+  const TlBodies *b = &run->state->dem.bodies;
+  for (int k = 0; k < TL_PAIR_KINDS; k++) {
+    LoadingPairs loading = {run, (TlPairKind)k, parts, b->colliders.owned, from, to};
     if (k >= TL_FIRST_CONSTRAINT) { /* the bodies lie in the order of their ids */
       loading.id = b->id;
       loading.ids = b->owned;
     }
     const TlRecord *record = &tl_pair_record[k];
-    int64_t all;
-    status = find_records(run, record->name, record, &all);
-    if (status == TL_OK)
-      status = load_records(&(Records){run, record->name, record, 0, all, take_pair, &loading});
+    int64_t all, first = 0, end;
+    TL_TRY(find_records(run, record->name, record, &all));
+    end = all;
+    if (from > INT64_MIN) TL_TRY(find_first(run, record->name, record, all, from, &first));
+    if (to < INT64_MAX) TL_TRY(find_first(run, record->name, record, all, to, &end));
+    TL_TRY(load_records(&(Records){run, record->name, record, first, end, take_pair, &loading}));
   }
+  return TL_OK;
+}
+
+/* Collective. Each rank reads the rows whose low id is its own and sends those whose high id is another
+ * rank's there. Where colliders' ids lie outside the ids of their rank's bodies, each reads them all. */
+static TlStatus load_pairs(TlRun *run) {
+  TlBodies *b = &run->state->dem.bodies;
+  int64_t *parts, from = 0, to = 0, astray = 0;
+  TlStatus status = sorted_ids(b->colliders.id, b->colliders.owned, &parts);
+  if (status == TL_OK) status = id_range(run, &from, &to);
+  for (int64_t i = 0; status == TL_OK && i < b->colliders.owned; i++)
+    astray += parts[i] < from || parts[i] >= to;
+  status = tl_comm_agree(run->comm, status);
+  if (status == TL_OK) status = tl_comm_sum_int(run->comm, &astray, 1);
+  if (status == TL_OK) {
+    status =
+        astray ? read_pairs(run, parts, INT64_MIN, INT64_MAX) : read_pairs(run, parts, from, to);
+    status = tl_comm_agree(run->comm, status);
+  }
+  if (status == TL_OK && !astray && tl_comm_size(run->comm) > 1)
+    status = tl_pair_homes(run->comm, from, &b->pairs);
   tl_free(parts);
-  tl_pair_state_sort(&run->state->dem.bodies.pairs);
+  tl_pair_state_sort(&b->pairs);
   return status;
 }
 
@@ -531,7 +688,7 @@ static TlStatus load_cuts(TlRun *run) {
 typedef struct Section {
   const char *name;
   TlStatus (*save)(Saver *saver); /* collective */
-  TlStatus (*load)(TlRun *run);   /* each rank for itself; NULL: read before (tl_resume_study) */
+  TlStatus (*load)(TlRun *run);   /* each rank for itself; NULL: elsewhere */
 } Section;
 
 /* Loaded in this order. */
@@ -547,8 +704,8 @@ static const Section sections[] = {
     {"cells", save_cells, load_cells},
     {"bodies", save_bodies, NULL},
     {"colliders", save_colliders, load_bodies},
-    {NULL, save_pairs, load_pairs}, /* sections named after tl_pair_record */
-    {"shapes", save_shapes, NULL},  /* tl_resume_shapes */
+    {NULL, save_pairs, NULL},      /* sections named after tl_pair_record; load_pairs */
+    {"shapes", save_shapes, NULL}, /* tl_resume_shapes */
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
@@ -571,13 +728,23 @@ static TlStatus start_saver(Saver *s) {
   return tl_checkpoint_create(&s->writer, run->folder, run->state->totals.steps);
 }
 
-static TlStatus finish_saver(Saver *s) {
+static TlStatus commit(Saver *s) {
   TlCheckpointWriter *writer = s->writer;
   if (!writer) return TL_OK;
   s->writer = NULL;
-  TL_TRY(tl_checkpoint_commit(writer, !s->hurry));
-  if (s->hurry) TL_TRY(tl_disk_sync(s->run->folder));
-  return tl_checkpoint_prune(s->run->folder, -1, s->run->model->setup.checkpoint.keep);
+  return tl_checkpoint_commit(writer, !s->hurry);
+}
+
+/* The older ones stay until the new one is on the disk, what each rank wrote of it. */
+static TlStatus finish_saver(Saver *s) {
+  TlRun *run = s->run;
+  TL_TRY(tl_comm_agree(run->comm, tl_shared_file_close(&s->file)));
+  TL_TRY(tl_comm_agree(run->comm, commit(s)));
+  if (s->hurry) TL_TRY(tl_comm_agree(run->comm, tl_disk_sync(run->folder)));
+  TlStatus status = TL_OK;
+  if (tl_comm_rank(run->comm) == 0)
+    status = tl_checkpoint_prune(run->folder, -1, run->model->setup.checkpoint.keep);
+  return tl_comm_agree(run->comm, status);
 }
 
 TlStatus tl_run_save(TlRun *run, bool hurry) {
@@ -587,7 +754,8 @@ TlStatus tl_run_save(TlRun *run, bool hurry) {
   TlStatus status = tl_comm_agree(run->comm, start_saver(&s));
   for (int i = 0; status == TL_OK && i < SECTIONS; i++)
     status = tl_comm_agree(run->comm, sections[i].save(&s));
-  if (status == TL_OK) status = tl_comm_agree(run->comm, finish_saver(&s));
+  if (status == TL_OK) status = finish_saver(&s);
+  TL_CLEAN_UP(tl_shared_file_close(&s.file));
   tl_checkpoint_abort(s.writer);
   tl_body_order_free(&s.order);
   tl_free(s.id);
@@ -752,6 +920,7 @@ TlStatus tl_resume_shapes(TlRun *run) {
 
 TlStatus tl_resume_state(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, load_sections(run)));
+  TL_TRY(load_pairs(run));
   if (run->dist->domain.ranks != tl_comm_size(run->comm))
     TL_TRY(tl_dist_cut(run->dist, &run->state->dem.bodies));
   TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));

@@ -74,22 +74,12 @@ static const unsigned char *head_of(const Merge *m, int rank) {
   return lane->at < lane->held ? lane->block + (size_t)lane->at * m->gather->record_bytes : NULL;
 }
 
-static int before(const Merge *m, const unsigned char *a, const unsigned char *b) {
-  for (int k = 0; k < m->gather->keys; k++) {
-    int64_t x, y;
-    memcpy(&x, a + (size_t)k * sizeof x, sizeof x);
-    memcpy(&y, b + (size_t)k * sizeof y, sizeof y);
-    if (x != y) return x < y;
-  }
-  return 0;
-}
-
 /* A look along the lanes a record: ranks are few beside records. */
 static int first_lane(const Merge *m) {
   int first = -1;
   for (int r = 0; r < m->lanes; r++) {
     const unsigned char *head = head_of(m, r);
-    if (head && (first < 0 || before(m, head, head_of(m, first)))) first = r;
+    if (head && (first < 0 || tl_rows_before(m->gather->keys, head, head_of(m, first)))) first = r;
   }
   return first;
 }
@@ -167,17 +157,13 @@ static TlStatus take_rows(void *context, const unsigned char *records, int64_t c
   return r->take(r->context, records, count);
 }
 
-size_t tl_gather_row_bytes(const TlRows *rows) {
-  return rows->head + tl_record_packed_bytes(rows->record, rows->attributes);
-}
-
 TlStatus tl_gather_rows(TlComm *comm, const TlRows *rows,
                         TlStatus (*take)(void *context, const unsigned char *records,
                                          int64_t count),
                         void *context) {
   Rows r = {rows, take, context};
   return tl_gather_sorted(&(TlGather){.comm = comm,
-                                      .record_bytes = tl_gather_row_bytes(rows),
+                                      .record_bytes = tl_rows_bytes(rows),
                                       .keys = rows->keys,
                                       .count = rows->count,
                                       .fill = fill_rows,

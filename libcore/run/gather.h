@@ -28,7 +28,6 @@ typedef struct TlGather {
 TlStatus tl_gather_sorted(const TlGather *gather);
 
 /* The same of rows (model/record.h), which come packed with what stands before their fields. */
-size_t tl_gather_row_bytes(const TlRows *rows);
 TlStatus tl_gather_rows(TlComm *comm, const TlRows *rows,
                         TlStatus (*take)(void *context, const unsigned char *records,
                                          int64_t count),

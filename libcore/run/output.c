@@ -1,7 +1,6 @@
 #include "run/output.h"
 
 #include "base/log.h"
-#include "base/log.h"
 #include "base/mem.h"
 
 /* ---- the scene's avatars ---- */
@@ -105,32 +104,117 @@ void tl_output_close(TlOutput *output) {
 
 /* ---- frames ---- */
 
+enum { TAG_SIZES = 18, TAG_PLACES = 19 };
+
+/* A table of a frame on its way: rank 0 keeps the file and says where chunks of the others go. */
 typedef struct Writing {
-  TlResultsWriter *writer;
-  size_t head, stride;
+  TlOutput *output;
+  TlSharedFile *file;
+  TlPortion part;
+  TlFrameChunks chunks;  /* of this rank's part; above rank 0 */
+  int64_t *size, *place; /* of the chunks of one rank */
+  TlCommBatch batch;
 } Writing;
 
-static TlStatus take_rows(void *context, const unsigned char *rows, int64_t count) {
-  const Writing *w = context;
-  return tl_results_frame_rows(w->writer, rows + w->head, w->stride, count);
+static int64_t rows_of(const Writing *w, int writer) {
+  return tl_portion_first(&w->part, writer + 1) - tl_portion_first(&w->part, writer);
 }
 
-static TlStatus write_table(TlOutput *output, const TlFrameRows *t) {
-  Writing w = {output->writer, t->rows.head, tl_gather_row_bytes(&t->rows)};
-  int64_t all = t->rows.count;
-  TlStatus status = tl_comm_sum_int(output->comm, &all, 1);
-  if (status == TL_OK && output->writer)
-    status = tl_results_frame_table(output->writer, t->table, t->rows.record, all);
-  TL_TRY(tl_comm_agree(output->comm, status));
-  return tl_comm_agree(output->comm, tl_gather_rows(output->comm, &t->rows, take_rows, &w));
+/* Rank 0 writes its part; the others have theirs ready as chunks. Memory is asked for here, where
+ * ranks can still leave together. */
+static TlStatus make_part(Writing *w) {
+  const TlRows *rows = &w->part.rows;
+  TlResultsWriter *writer = w->output->writer;
+  int64_t most = TL_FRAME_BLOCK, chunks = 0;
+  size_t bytes = tl_rows_bytes(rows);
+  unsigned char *row;
+  for (int r = 1; r < w->part.writers; r++) {
+    int64_t n = tl_frame_chunks_of(rows->record, rows_of(w, r));
+    chunks = n > chunks ? n : chunks;
+  }
+  TL_TRY(TL_NEW(w->size, (size_t)chunks));
+  TL_TRY(TL_NEW(w->place, (size_t)chunks));
+  TL_TRY(tl_comm_batch_reserve(&w->batch, 2));
+  if (!writer) TL_TRY(tl_frame_chunks_begin(&w->chunks, rows->record, w->part.all));
+  TL_TRY(TL_NEW(row, (size_t)(rows->count < most ? rows->count : most) * bytes));
+  TlStatus status = TL_OK;
+  for (int64_t first = 0; status == TL_OK && first < rows->count; first += most) {
+    int64_t n = rows->count - first < most ? rows->count - first : most;
+    rows->pack(rows->of, first, n, row);
+    status = writer ? tl_results_frame_rows(writer, row + rows->head, bytes, n)
+                    : tl_frame_chunks_add(&w->chunks, row + rows->head, bytes, n);
+  }
+  tl_free(row);
+  return status;
+}
+
+/* Rank 0: an answer to each writer, also after a failure. */
+static TlStatus say_places(Writing *w) {
+  TlComm *comm = w->output->comm;
+  TlStatus status = TL_OK;
+  for (int r = 1; r < w->part.writers; r++) {
+    int64_t rows = rows_of(w, r), n = tl_frame_chunks_of(w->part.rows.record, rows);
+    size_t bytes = (size_t)n * sizeof(int64_t);
+    TL_TRY(tl_comm_receive(comm, &w->batch, r, TAG_SIZES, w->size, bytes));
+    TL_TRY(tl_comm_wait(comm, &w->batch));
+    if (status == TL_OK)
+      status = tl_results_frame_reserve(w->output->writer, rows, w->size, n, w->place);
+    if (status != TL_OK) w->place[0] = -1;
+    TL_TRY(tl_comm_send(comm, &w->batch, r, TAG_PLACES, w->place, bytes));
+    TL_TRY(tl_comm_wait(comm, &w->batch));
+  }
+  return status;
+}
+
+static TlStatus write_chunks(Writing *w) {
+  TlComm *comm = w->output->comm;
+  size_t bytes = (size_t)w->chunks.count * sizeof(int64_t);
+  const TlOutPart *part;
+  if (w->chunks.count == 0) return TL_OK;
+  TL_TRY(tl_comm_send(comm, &w->batch, 0, TAG_SIZES, w->chunks.size, bytes));
+  TL_TRY(tl_comm_receive(comm, &w->batch, 0, TAG_PLACES, w->place, bytes));
+  TL_TRY(tl_comm_wait(comm, &w->batch));
+  if (w->place[0] < 0) return tl_fail(TL_EOTHER, "the frame has no place for this rank's rows");
+  TL_TRY(tl_shared_file_part(w->file, &part));
+  return tl_frame_chunks_put(&w->chunks, part, w->place);
+}
+
+static TlStatus write_together(Writing *w) {
+  TlOutput *output = w->output;
+  bool hurry = false;
+  const TlOutFile *file = output->writer ? tl_results_frame_file(output->writer, &hurry) : NULL;
+  TL_TRY(tl_shared_file_tell(output->comm, file, !hurry, w->file));
+  return tl_comm_agree(output->comm, output->writer ? say_places(w) : write_chunks(w));
+}
+
+static TlStatus write_table(TlOutput *output, const TlFrameRows *t, TlSharedFile *file) {
+  Writing w = {.output = output, .file = file};
+  TL_TRY(tl_portion_take(output->comm, &t->rows, TL_FRAME_BLOCK, &w.part));
+  TlStatus status = TL_OK;
+  if (output->writer)
+    status = tl_results_frame_table(output->writer, t->table, t->rows.record, w.part.all);
+  if (status == TL_OK) status = make_part(&w);
+  status = tl_comm_agree(output->comm, status);
+  if (status == TL_OK && w.part.writers > 1) status = write_together(&w);
+  tl_portion_free(&w.part);
+  tl_frame_chunks_free(&w.chunks);
+  tl_free(w.size);
+  tl_free(w.place);
+  tl_comm_batch_free(&w.batch);
+  return status;
 }
 
 TlStatus tl_output_frame(TlOutput *output, const TlFrameRows *tables, int count, int64_t step,
                          double time_s) {
   TlStatus status = TL_OK;
+  TlSharedFile file = {0};
   if (output->writer) status = tl_results_frame_begin(output->writer, output->frames, step, time_s);
   status = tl_comm_agree(output->comm, status);
-  for (int k = 0; status == TL_OK && k < count; k++) status = write_table(output, &tables[k]);
+  for (int k = 0; status == TL_OK && k < count; k++)
+    status = write_table(output, &tables[k], &file);
+  bool shared = file.names != NULL;
+  TlStatus closed = tl_shared_file_close(&file);
+  if (status == TL_OK) status = shared ? tl_comm_agree(output->comm, closed) : closed;
   if (status == TL_OK && output->writer) status = tl_results_frame_end(output->writer);
   output->frames++;
   return tl_comm_agree(output->comm, status);

@@ -1,7 +1,10 @@
-/* What a run leaves: scene, frames and history, written by rank 0 (store/results.h).
+/* What a run leaves: scene, frames and history (store/results.h). Rank 0 writes the scene and the
+ * tables of lines, and begins and names each frame.
  *
- * Rows of a frame come to rank 0 in order and in blocks of bounded size (run/gather.h): its memory
- * does not grow with the number of bodies, and a frame's bytes do not depend on the ranks.
+ * Rows of a frame go to as many ranks as there are blocks for (run/portion.h); each packs its blocks as
+ * the file will hold them and writes them at the places that rank 0 reserves for them. Rank 0 hears 8
+ * bytes of each chunk of the others, so what a rank holds, sends and writes falls as rows over ranks,
+ * and a frame's bytes do not depend on the ranks.
  */
 #ifndef TL_RUN_OUTPUT_H
 #define TL_RUN_OUTPUT_H
@@ -9,7 +12,7 @@
 #include "base/comm.h"
 #include "run/avatars.h"
 #include "run/columns.h"
-#include "run/gather.h"
+#include "run/portion.h"
 #include "store/results.h"
 
 /* The last is that of a run without an apparatus: 0. */

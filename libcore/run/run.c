@@ -40,6 +40,7 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
       .study = run->model->effective,
       .title = run->model->setup.title ? run->model->setup.title : (char *)(uintptr_t) "",
       .grain_scale = run->model->setup.grains.grain_scale,
+      .ranks_matter = tl_run_ranks_matter(run),
       .density_kg_m3 = tl_setup_solver(&run->model->setup).density_kg_m3,
       .materials = run->model->materials,
       .step_s = run->model->setup.time.dt_s,
@@ -70,6 +71,11 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
     scene->provenance = tl_strdup(history);
   tl_free(history);
   return status;
+}
+
+bool tl_run_ranks_matter(const TlRun *run) {
+  const TlModel *m = run->model->dem;
+  return m->method == TL_ETM_LEVEL && !m->impulses.deterministic;
 }
 
 TlStatus tl_run_begin_output(TlRun *run) {

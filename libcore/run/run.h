@@ -210,6 +210,8 @@ TlStatus tl_run_advance(TlRun *run);
 TlStatus tl_run_step(TlRun *run);
 /* Step to the end. TL_ELIMIT when the stop hook ended it. */
 TlStatus tl_run_go(TlRun *run);
+/* Does the study let the number of ranks decide (solver.deterministic: no)? */
+bool tl_run_ranks_matter(const TlRun *run);
 /* Hash of the bodies' state over all ranks (model/bodies.h). */
 TlStatus tl_run_hash(TlRun *run, uint64_t *hash);
 /* A copy with memory of its own, into a new state. */

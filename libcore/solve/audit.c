@@ -9,6 +9,7 @@ void tl_audit_enter(TlAudit *audit, TlAuditPhase phase) {
   sum->messages += cost.messages - mark->messages;
   sum->message_bytes += cost.message_bytes - mark->message_bytes;
   sum->collectives += cost.collectives - mark->collectives;
+  sum->received_bytes += cost.received_bytes - mark->received_bytes;
   *mark = cost;
   audit->now = phase;
 }

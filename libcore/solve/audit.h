@@ -41,7 +41,7 @@ enum {
 
 typedef struct TlAuditCost {
   double seconds;
-  int64_t work, messages, message_bytes, collectives;
+  int64_t work, messages, message_bytes, collectives, received_bytes;
 } TlAuditCost;
 
 typedef struct TlAudit {

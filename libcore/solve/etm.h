@@ -27,6 +27,7 @@ typedef struct TlEtmLaw {
   double entry_m_s;     /* a contact no impulse has reached enters above allowed_speed + this */
   double threshold_m_s; /* restitution is 0 for start speeds below */
   double similar;       /* beta */
+  bool single_sweeps;   /* islands that ranks solve together: etm_tail.h */
   bool friction_along_trial; /* direction of sliding friction: that of the trial impulse (push.h) */
   const TlCollisionTrace *trace; /* NULL: nobody watches */
 } TlEtmLaw;

@@ -472,7 +472,8 @@ TlStatus tl_tail_run(TlTail *t, int64_t *impulses, int *open) {
   fetch_bodies(t);
 #pragma omp parallel for schedule(static) if (tl_par_pays(pairs, TL_LOOK_NS))
   for (int32_t i = 0; i < pairs; i++) fetch_pair(t, i);
-  TL_TRY(tl_sweeps_run(&sweeps, 1, TL_TAIL_STEPS, SWEEPS, &tally));
+  int most = t->law->single_sweeps && t->group->share ? 1 : SWEEPS;
+  TL_TRY(tl_sweeps_run(&sweeps, 1, TL_TAIL_STEPS, most, &tally));
   TL_TRY(
       tl_sweeps_run(&sweeps, TL_TAIL_STEPS + 1, TL_TAIL_STEPS + 1, t->law->final_sweeps, &tally));
   give_back(t);

@@ -52,6 +52,7 @@ typedef struct TlImpulseOptions {
   double slop;           /* overlap left alone, as a fraction of the radius, 1e-3 */
   double sleep_speed; /* bodies at rest are slower than this times g dt (sleep.h); 0: none sleeps */
   double sleep_after; /* and were for this times sqrt(r/g) before they fall asleep */
+  bool deterministic; /* no: fewer messages between ranks, whose number then decides (etm.h) */
 } TlImpulseOptions;
 
 /* What a model is made from. Start from tl_solver_defaults(). 0 < step_s; everything SI. */

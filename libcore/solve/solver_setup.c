@@ -59,6 +59,13 @@ const TlParam tl_solver_params[] = {
          "never; 1e-4 suits heaps that rest"),
     REAL(TlSolverSetup, sleep_after, "", "10", 0, 1e6,
          "how long grains must have been so slow before they fall asleep, over sqrt(r/g)"),
+    FLAG(
+        TlSolverSetup, deterministic, "yes",
+        "the same bits on any number of ranks; no, of method etm-level: collisions of islands that "
+        "several ranks solve together are swept once where else until quiet, for half the "
+        "messages; "
+        "the kinetic energy of a drop stays within 2% of its largest value, and another number of "
+        "ranks has other results"),
 };
 _Static_assert(COUNT(tl_solver_params) == TL_SOLVER_PARAMS, "rows of section solver");
 
@@ -103,6 +110,7 @@ _Static_assert(COUNT(tl_problem_params) == TL_PROBLEM_PARAMS, "rows of section u
   F(solver, double, impulses.slop, slop)                                                           \
   F(solver, double, impulses.sleep_speed, sleep_speed)                                             \
   F(solver, double, impulses.sleep_after, sleep_after)                                             \
+  F(solver, bool, impulses.deterministic, deterministic)                                           \
   F(problem, double, impulses.embedded_share, overlap_share)                                       \
   F(problem, int, impulses.problem_steps, steps)
 
@@ -129,7 +137,8 @@ TlStatus tl_solver_check_value(const char *name, double value, double low, doubl
 static TlStatus check_row(const TlParam *rows, int count, const char *key, double value) {
   const TlParam *row = rows;
   while (row < rows + count && strcmp(row->key, key) != 0) row++;
-  return row->type == TL_P_CHOICE ? TL_OK : tl_solver_check_value(key, value, row->min, row->max);
+  if (row->type == TL_P_CHOICE || row->type == TL_P_FLAG) return TL_OK;
+  return tl_solver_check_value(key, value, row->min, row->max);
 }
 
 TlStatus tl_solver_check_ranges(const TlSolverConfig *config) {

@@ -23,6 +23,7 @@ typedef struct TlSolverSetup {
   int method, order, friction_direction, rest, sides, edges;
   int64_t increments, max_rounds, rest_sweeps, position_sweeps;
   double similar, tolerance, rest_tolerance, position_rate, slop, sleep_speed, sleep_after;
+  bool deterministic;
 } TlSolverSetup;
 
 /* Section unresolved: what becomes of grains that cannot be brought apart (solve/step_problems.c). */
@@ -48,7 +49,7 @@ typedef struct TlProblemSetup {
 
 enum {
   TL_CONTACT_PARAMS = 2 * TL_CONTACT_FIELD_COUNT + 2,
-  TL_SOLVER_PARAMS = 17,
+  TL_SOLVER_PARAMS = 18,
   TL_PROBLEM_PARAMS = 4
 };
 extern const TlParam tl_contact_params[], tl_solver_params[], tl_problem_params[];

@@ -20,6 +20,7 @@ static TlEtmLaw etm_law(const TlStep *s) {
                   .threshold_m_s = c->impact_threshold_m_s,
                   .similar = c->similar,
                   .friction_along_trial = c->friction_direction == TL_FRICTION_TANG,
+                  .single_sweeps = !c->deterministic,
                   .trace = s->work->trace};
   if (c->rest == TL_REST_ETM) law.entry_m_s = law.tolerance_m_s;
   return law;

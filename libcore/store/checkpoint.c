@@ -93,10 +93,10 @@ struct TlCheckpointWriter {
   TlOutFile out;
   FILE *file;
   Head head;
-  TlDigest *digest;
-  bool open; /* a section is */
+  TlDigest *digest, *block; /* of the section and of its block at hand */
+  bool open;                /* a section is */
   SectionHead section;
-  int64_t missing; /* records still to come */
+  int64_t missing, block_records; /* records still to come, and those of the block at hand */
 };
 
 static TlStatus put(TlCheckpointWriter *w, const void *bytes, size_t size) {
@@ -111,6 +111,7 @@ static TlStatus start_file(TlCheckpointWriter *w, const char *folder, int64_t st
   tl_free(path);
   TL_TRY(status);
   TL_TRY(tl_digest_new(&w->digest));
+  TL_TRY(tl_digest_new(&w->block));
   w->file = fopen(w->out.temp, "wb");
   if (!w->file) return tl_fail_errno(w->out.path, "cannot create");
   w->head = (Head){.version = TL_CHECKPOINT_VERSION, .endian = ENDIAN_MARK, .step = step};
@@ -145,18 +146,56 @@ TlStatus tl_checkpoint_section(TlCheckpointWriter *w, const char *name, const ch
   snprintf(w->section.layout, sizeof w->section.layout, "%s", layout);
   w->open = true;
   w->missing = records;
+  tl_digest_restart(w->block);
+  w->block_records = 0;
   tl_digest_restart(w->digest); /* the file's head too: it has no digest of its own */
   tl_digest_add(w->digest, &w->head, sizeof w->head);
   tl_digest_add(w->digest, &w->section, sizeof w->section);
   return put(w, &w->section, sizeof w->section);
 }
 
+static TlStatus end_block(TlCheckpointWriter *w) {
+  unsigned char value[TL_DIGEST_BYTES];
+  TL_TRY(tl_context(tl_digest_value(w->block, value), "%s", w->out.path));
+  tl_digest_add(w->digest, value, sizeof value);
+  tl_digest_restart(w->block);
+  w->block_records = 0;
+  return TL_OK;
+}
+
 TlStatus tl_checkpoint_rows(TlCheckpointWriter *w, const void *rows, int64_t count) {
-  size_t size = (size_t)count * w->section.record_bytes;
+  const unsigned char *from = rows;
+  size_t bytes = w->section.record_bytes;
   assert(w->open && count <= w->missing);
+  for (int64_t left = count; left > 0;) {
+    int64_t n = TL_CHECKPOINT_BLOCK - w->block_records;
+    if (n > left) n = left;
+    tl_digest_add(w->block, from, (size_t)n * bytes);
+    from += (size_t)n * bytes;
+    left -= n;
+    w->block_records += n;
+    w->missing -= n;
+    if (w->block_records == TL_CHECKPOINT_BLOCK || w->missing == 0) TL_TRY(end_block(w));
+  }
+  return put(w, rows, (size_t)count * bytes);
+}
+
+const TlOutFile *tl_checkpoint_file(const TlCheckpointWriter *w) {
+  return &w->out;
+}
+
+TlStatus tl_checkpoint_place(const TlCheckpointWriter *w, int64_t *place) {
+  *place = ftell(w->file);
+  return *place >= 0 ? TL_OK : tl_fail_errno(w->out.path, "cannot write");
+}
+
+TlStatus tl_checkpoint_leave(TlCheckpointWriter *w, const unsigned char *digests, int64_t count) {
+  assert(w->open && count <= w->missing && w->block_records == 0);
+  int64_t blocks = (count + TL_CHECKPOINT_BLOCK - 1) / TL_CHECKPOINT_BLOCK;
+  tl_digest_add(w->digest, digests, (size_t)blocks * TL_DIGEST_BYTES);
   w->missing -= count;
-  tl_digest_add(w->digest, rows, size);
-  return put(w, rows, size);
+  if (fseek(w->file, (long)((size_t)count * w->section.record_bytes), SEEK_CUR) == 0) return TL_OK;
+  return tl_fail_errno(w->out.path, "cannot write");
 }
 
 static TlStatus finish(TlCheckpointWriter *w, bool sync) {
@@ -179,6 +218,7 @@ void tl_checkpoint_abort(TlCheckpointWriter *w) {
   if (w->file) fclose(w->file);
   tl_outfile_abort(&w->out);
   tl_digest_free(w->digest);
+  tl_digest_free(w->block);
   tl_free(w);
 }
 
@@ -247,21 +287,31 @@ static TlStatus read_sections(TlCheckpoint *c) {
   }
 }
 
-static TlStatus verify_section(TlCheckpoint *c, const Section *s, TlDigest *digest, char *buffer,
-                               size_t capacity) {
+/* What a section is checked with, for one after the other. */
+typedef struct Check {
+  TlDigest *digest, *block;
+  unsigned char *bytes;
+  size_t capacity;
+} Check;
+
+static TlStatus verify_section(TlCheckpoint *c, const Section *s, Check *check) {
   unsigned char value[TL_DIGEST_BYTES], stored[TL_DIGEST_BYTES];
-  size_t left = (size_t)s->head.record_bytes * (size_t)s->head.records;
   if (fseek(c->file, s->start, SEEK_SET) != 0) return tl_fail_errno(c->path, "cannot read");
-  tl_digest_restart(digest);
-  tl_digest_add(digest, &c->head, sizeof c->head);
-  tl_digest_add(digest, &s->head, sizeof s->head);
-  while (left > 0) {
-    size_t n = left < capacity ? left : capacity;
-    TL_TRY(get(c, buffer, n));
-    tl_digest_add(digest, buffer, n);
-    left -= n;
+  tl_digest_restart(check->digest);
+  tl_digest_add(check->digest, &c->head, sizeof c->head);
+  tl_digest_add(check->digest, &s->head, sizeof s->head);
+  int64_t records = s->head.record_bytes > 0 ? s->head.records : 0;
+  for (int64_t left = records; left > 0; left -= TL_CHECKPOINT_BLOCK) {
+    int64_t n = left < TL_CHECKPOINT_BLOCK ? left : TL_CHECKPOINT_BLOCK;
+    size_t size = (size_t)n * s->head.record_bytes;
+    TL_TRY(TL_RESERVE(check->bytes, check->capacity, size + 1));
+    TL_TRY(get(c, check->bytes, size));
+    tl_digest_restart(check->block);
+    tl_digest_add(check->block, check->bytes, size);
+    TL_TRY(tl_context(tl_digest_value(check->block, value), "%s", c->path));
+    tl_digest_add(check->digest, value, sizeof value);
   }
-  TL_TRY(tl_context(tl_digest_value(digest, value), "%s", c->path));
+  TL_TRY(tl_context(tl_digest_value(check->digest, value), "%s", c->path));
   TL_TRY(get(c, stored, sizeof stored));
   if (memcmp(value, stored, sizeof value) == 0) return TL_OK;
   return tl_fail(TL_EINPUT, "%s: damaged: section '%s' does not match its digest", c->path,
@@ -269,15 +319,14 @@ static TlStatus verify_section(TlCheckpoint *c, const Section *s, TlDigest *dige
 }
 
 static TlStatus verify_all(TlCheckpoint *c) {
-  enum { ROOM = 1 << 16 };
-  TlDigest *digest = NULL;
-  char *buffer = NULL;
-  TlStatus status = TL_NEW(buffer, ROOM);
-  if (status == TL_OK) status = tl_digest_new(&digest);
+  Check check = {0};
+  TlStatus status = tl_digest_new(&check.digest);
+  if (status == TL_OK) status = tl_digest_new(&check.block);
   for (size_t i = 0; status == TL_OK && i < c->count; i++)
-    status = verify_section(c, &c->section[i], digest, buffer, ROOM);
-  tl_digest_free(digest);
-  tl_free(buffer);
+    status = verify_section(c, &c->section[i], &check);
+  tl_digest_free(check.digest);
+  tl_digest_free(check.block);
+  tl_free(check.bytes);
   return status;
 }
 

@@ -3,7 +3,7 @@
  *
  * A file checkpoint_NNNNNNNNNNNN.tck in the results folder (N: the step) is a head and any number
  * of named sections, each a table of records of one size with the text of their layout and a
- * SHA-256; the last one is "end". Numbers are in the machine's own byte order, which the head
+ * SHA-256 over the SHA-256s of blocks of its records; the last one is "end". Numbers are in the machine's own byte order, which the head
  * marks. It is written under a temporary name, synced and renamed, so a file that has its name was
  * whole when it got it; later damage is found by the digests. The caller defines the meaning of the
  * sections (run/checkpoint.h).
@@ -11,15 +11,19 @@
 #ifndef TL_STORE_CHECKPOINT_H
 #define TL_STORE_CHECKPOINT_H
 
+#include "base/outfile.h"
 #include "base/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TL_CHECKPOINT_VERSION = 1, TL_CHECKPOINT_NAME = 32, TL_CHECKPOINT_LAYOUT = 464 };
+enum { TL_CHECKPOINT_VERSION = 2, TL_CHECKPOINT_NAME = 32, TL_CHECKPOINT_LAYOUT = 464 };
 
-/* ---- writing, by one process ---- */
+/* Records that have a digest together. */
+enum { TL_CHECKPOINT_BLOCK = 1024 };
+
+/* ---- writing: one process keeps the file, others may write records of it ---- */
 typedef struct TlCheckpointWriter TlCheckpointWriter;
 
 TlStatus tl_checkpoint_create(TlCheckpointWriter **writer, const char *folder, int64_t step);
@@ -28,6 +32,13 @@ TlStatus tl_checkpoint_create(TlCheckpointWriter **writer, const char *folder, i
 TlStatus tl_checkpoint_section(TlCheckpointWriter *writer, const char *name, const char *layout,
                                size_t record_bytes, int64_t records);
 TlStatus tl_checkpoint_rows(TlCheckpointWriter *writer, const void *rows, int64_t count);
+/* In place of the next rows, whole blocks but at the section's end: other processes write them at their
+ * places in the file (record i of the section at `place` + i * record_bytes, asked for once it has
+ * begun) and have closed it before the commit. digests: of their blocks, TL_DIGEST_BYTES each. */
+const TlOutFile *tl_checkpoint_file(const TlCheckpointWriter *writer);
+TlStatus tl_checkpoint_place(const TlCheckpointWriter *writer, int64_t *place);
+TlStatus tl_checkpoint_leave(TlCheckpointWriter *writer, const unsigned char *digests,
+                             int64_t count);
 /* Close the file and give it its name; sync: it is on the disk before (else tl_disk_sync is still
  * to come: base/file.h). Releases the writer, also after a failure. */
 TlStatus tl_checkpoint_commit(TlCheckpointWriter *writer, bool sync);

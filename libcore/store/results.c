@@ -34,7 +34,11 @@ struct TlResultsWriter {
   TlH5Column column[TL_H5_RECORD_COLUMNS];
   hid_t group, dataset[TL_H5_RECORD_COLUMNS];
   int columns;
-  int64_t rows, announced; /* written so far; in all */
+  int64_t rows, announced; /* come so far; in all */
+  TlFrameChunks chunks;
+  size_t row_bytes;
+  unsigned char *pending; /* rows of a block that is not full yet */
+  int64_t pending_rows;
   TlLineFile table[TL_TABLES];
   char *study; /* to be written beside run.h5 */
   bool hurry;  /* frames are not synced */
@@ -176,6 +180,7 @@ static TlStatus write_texts(const TlH5File *f, const TlScene *scene) {
 
 static TlStatus write_numbers(const TlH5File *f, const TlScene *scene) {
   TL_TRY(tl_h5_set_real(f, f->id, "grain_scale", &scene->grain_scale, 1));
+  if (scene->ranks_matter) TL_TRY(tl_h5_set_int(f, f->id, "ranks_matter", 1));
   TL_TRY(tl_h5_set_real(f, f->id, "density_kg_m3", &scene->density_kg_m3, 1));
   TL_TRY(tl_h5_set_real(f, f->id, "gravity_m_s2", scene->gravity_m_s2, 3));
   TL_TRY(tl_h5_set_real(f, f->id, "step_s", &scene->step_s, 1));
@@ -245,7 +250,7 @@ static void fill_part_rows(const TlScene *scene, TlPartRow *rows, double *time_s
 
 static TlStatus write_part_rows(const TlH5File *f, hid_t g, const TlPartRow *rows, int64_t n) {
   hid_t dataset[TL_PART_COLUMNS];
-  TlStatus status = tl_h5_columns_create(f, g, tl_part_columns, TL_PART_COLUMNS, n, dataset);
+  TlStatus status = tl_h5_columns_create(f, g, tl_part_columns, TL_PART_COLUMNS, n, 0, dataset);
   if (status == TL_OK)
     status =
         tl_h5_columns_write(f, tl_part_columns, TL_PART_COLUMNS, dataset, 0, rows, sizeof *rows, n);
@@ -291,7 +296,7 @@ static TlStatus write_walls(const TlH5File *f, const TlScene *scene) {
 static TlStatus write_columns(const TlH5File *f, hid_t g, const TlH5Column *columns, int count,
                               const void *rows, size_t row_size, int64_t n) {
   hid_t dataset[TL_PAIR_COLUMNS];
-  TlStatus status = tl_h5_columns_create(f, g, columns, count, n, dataset);
+  TlStatus status = tl_h5_columns_create(f, g, columns, count, n, 0, dataset);
   if (status == TL_OK)
     status = tl_h5_columns_write(f, columns, count, dataset, 0, rows, row_size, n);
   tl_h5_columns_close(count, dataset);
@@ -493,7 +498,7 @@ TlStatus tl_results_scene_done(TlResultsWriter *w) {
   hid_t dataset[TL_AVATAR_COLUMNS];
   int64_t n = (int64_t)w->avatar_count;
   TlStatus status = tl_h5_columns_create(&w->run, w->avatar_group, tl_avatar_columns,
-                                         TL_AVATAR_COLUMNS, n, dataset);
+                                         TL_AVATAR_COLUMNS, n, 0, dataset);
   if (status == TL_OK)
     status = tl_h5_columns_write(&w->run, tl_avatar_columns, TL_AVATAR_COLUMNS, dataset, 0,
                                  w->avatars, sizeof *w->avatars, n);
@@ -527,6 +532,9 @@ static TlStatus start_frame(TlResultsWriter *w, int64_t index, int64_t step, dou
 
 static void close_table(TlResultsWriter *w) {
   tl_h5_columns_close(w->columns, w->dataset);
+  tl_frame_chunks_free(&w->chunks);
+  TL_FREE(w->pending);
+  w->pending_rows = 0;
   w->columns = 0;
   drop(&w->group);
 }
@@ -550,10 +558,33 @@ TlStatus tl_results_frame_begin(TlResultsWriter *w, int64_t index, int64_t step,
   return status == TL_OK ? TL_OK : give_up_frame(w, status);
 }
 
+/* Chunks of the blocks from row `first` on, from memory or (bytes NULL) to be written by others. */
+static TlStatus place_chunks(TlResultsWriter *w, int64_t first, const int64_t *size, int64_t count,
+                             const unsigned char *bytes, int64_t *place) {
+  for (int64_t k = 0; k < count; k++) {
+    TL_TRY(tl_h5_chunk_write(&w->frame, w->dataset[k % w->columns],
+                             first + k / w->columns * TL_FRAME_BLOCK, bytes, size[k],
+                             place ? &place[k] : NULL));
+    if (bytes) bytes += size[k];
+  }
+  return TL_OK;
+}
+
+static TlStatus write_pending(TlResultsWriter *w) {
+  TlFrameChunks *c = &w->chunks;
+  if (w->pending_rows == 0) return TL_OK;
+  TL_TRY(tl_frame_chunks_add(c, w->pending, w->row_bytes, w->pending_rows));
+  TL_TRY(place_chunks(w, w->rows - w->pending_rows, c->size, c->count, c->byte, NULL));
+  tl_frame_chunks_clear(c);
+  w->pending_rows = 0;
+  return TL_OK;
+}
+
 /* The table at hand has all its rows. */
 static TlStatus finish_table(TlResultsWriter *w) {
+  TlStatus status = write_pending(w);
   close_table(w);
-  if (w->rows == w->announced) return TL_OK;
+  if (status != TL_OK || w->rows == w->announced) return status;
   return tl_fail(TL_EUSAGE, "%s: %lld rows of the %lld in '%s' that were announced",
                  w->frame_out.path, (long long)w->rows, (long long)w->announced, w->record->name);
 }
@@ -570,9 +601,12 @@ static TlStatus start_table(TlResultsWriter *w, const TlFrameTable *table, const
     w->group = H5Gcreate2(f->id, table->group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     if (w->group < 0) return tl_h5_fail(f, "making the group of a table");
   }
+  w->row_bytes = tl_record_packed_bytes(record, TL_FRAME);
+  TL_TRY(TL_NEW(w->pending, (size_t)tl_h5_chunk_rows(count, TL_FRAME_BLOCK) * w->row_bytes));
+  TL_TRY(tl_frame_chunks_begin(&w->chunks, record, count));
   w->columns = tl_h5_record_columns(record, true, w->column);
   return tl_h5_columns_create(f, table->group ? w->group : f->id, w->column, w->columns, count,
-                              w->dataset);
+                              TL_FRAME_BLOCK, w->dataset);
 }
 
 TlStatus tl_results_frame_table(TlResultsWriter *w, const TlFrameTable *table,
@@ -582,19 +616,42 @@ TlStatus tl_results_frame_table(TlResultsWriter *w, const TlFrameTable *table,
   return status == TL_OK ? TL_OK : give_up_frame(w, status);
 }
 
-TlStatus tl_results_frame_rows(TlResultsWriter *w, const unsigned char *rows, size_t stride,
-                               int64_t count) {
+static TlStatus check_rows(TlResultsWriter *w, int64_t count) {
   if (w->frame.id < 0 || w->columns == 0)
     return tl_fail(TL_EUSAGE, "%s: no frame with a table is open", w->folder);
-  if (w->rows + count > w->announced)
-    return give_up_frame(w, tl_fail(TL_EUSAGE,
-                                    "%s: more than the %lld rows in '%s' that were announced",
-                                    w->frame_out.path, (long long)w->announced, w->record->name));
-  TlStatus status = tl_h5_columns_write(&w->frame, w->column, w->columns, w->dataset, w->rows, rows,
-                                        stride, count);
-  if (status != TL_OK) return give_up_frame(w, status);
-  w->rows += count;
+  if (w->rows + count <= w->announced) return TL_OK;
+  return give_up_frame(w,
+                       tl_fail(TL_EUSAGE, "%s: more than the %lld rows in '%s' that were announced",
+                               w->frame_out.path, (long long)w->announced, w->record->name));
+}
+
+TlStatus tl_results_frame_rows(TlResultsWriter *w, const unsigned char *rows, size_t stride,
+                               int64_t count) {
+  TL_TRY(check_rows(w, count));
+  for (int64_t i = 0; i < count; i++) {
+    memcpy(w->pending + (size_t)w->pending_rows++ * w->row_bytes, rows + (size_t)i * stride,
+           w->row_bytes);
+    w->rows++;
+    if (w->pending_rows < TL_FRAME_BLOCK) continue;
+    TlStatus status = write_pending(w);
+    if (status != TL_OK) return give_up_frame(w, status);
+  }
   return TL_OK;
+}
+
+TlStatus tl_results_frame_reserve(TlResultsWriter *w, int64_t rows, const int64_t *size,
+                                  int64_t chunks, int64_t *place) {
+  TL_TRY(check_rows(w, rows));
+  TlStatus status = write_pending(w);
+  if (status == TL_OK) status = place_chunks(w, w->rows, size, chunks, NULL, place);
+  if (status != TL_OK) return give_up_frame(w, status);
+  w->rows += rows;
+  return TL_OK;
+}
+
+const TlOutFile *tl_results_frame_file(const TlResultsWriter *w, bool *hurry) {
+  *hurry = w->hurry;
+  return &w->frame_out;
 }
 
 TlStatus tl_results_frame_end(TlResultsWriter *w) {

@@ -10,11 +10,13 @@
 #ifndef TL_STORE_RESULTS_H
 #define TL_STORE_RESULTS_H
 
+#include "base/outfile.h"
 #include "base/provenance.h"
 #include "model/body_record.h"
 #include "model/contact_record.h"
 #include "model/material.h"
 #include "store/apparatuses.h"
+#include "store/results_chunks.h"
 #include "shape/avatar.h"
 #include "shape/terrain.h"
 #include "shape/wall.h"
@@ -44,6 +46,7 @@ typedef struct TlScene {
   char *title;        /* owned */
   char *provenance;   /* JSON array, owned */
   double grain_scale; /* grains are drawn this many times their scanned size: every caption */
+  bool ranks_matter;  /* another number of ranks has other results: every caption */
   double density_kg_m3, gravity_m_s2[3], step_s; /* density: of the grains' material */
   TlMaterials materials; /* of bodies, by their number; none in a run of an older version, whose
                             grains all have density_kg_m3. Owned; while writing borrowed */
@@ -119,6 +122,12 @@ TlStatus tl_results_frame_table(TlResultsWriter *writer, const TlFrameTable *tab
 /* stride: bytes from one row to the next. */
 TlStatus tl_results_frame_rows(TlResultsWriter *writer, const unsigned char *rows, size_t stride,
                                int64_t count);
+/* In place of the next rows, whole blocks but at the table's end: another process has them as chunks
+ * of these sizes (store/results_chunks.h), and writes each at its place in the frame's file. It has
+ * closed the file before the frame ends, and synced it but in a hurry. */
+TlStatus tl_results_frame_reserve(TlResultsWriter *writer, int64_t rows, const int64_t *size,
+                                  int64_t chunks, int64_t *place);
+const TlOutFile *tl_results_frame_file(const TlResultsWriter *writer, bool *hurry);
 TlStatus tl_results_frame_end(TlResultsWriter *writer);
 /* Header once ("time_s,kinetic_energy_J,..."), then lines; flushed each. NaN is an empty field;
  * text (NULL: none) is the last column. */

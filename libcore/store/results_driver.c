@@ -12,7 +12,8 @@
 typedef struct Driver {
   H5FD_t public_part; /* must be first */
   int descriptor, first_error;
-  haddr_t end_of_space, end_of_file;
+  bool leaves_out; /* values of datasets: only their place counts */
+  haddr_t end_of_space, end_of_file, place;
   dev_t device;
   ino_t inode;
 } Driver;
@@ -101,12 +102,13 @@ static herr_t driver_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t at,
 
 static herr_t driver_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t at, size_t size,
                            const void *buffer) {
-  (void)type;
   (void)dxpl;
   Driver *d = (Driver *)file;
   const char *from = buffer;
   haddr_t end = at + size;
-  while (size > 0 && !d->first_error) {
+  bool values = type == H5FD_MEM_DRAW;
+  if (values) d->place = at;
+  while (size > 0 && !d->first_error && !(values && d->leaves_out)) {
     ssize_t put = pwrite(d->descriptor, from, size, (off_t)at);
     if (put < 0 && errno == EINTR) continue;
     if (put <= 0) {
@@ -151,8 +153,22 @@ hid_t tl_h5_driver_register(void) {
   return H5FDregister(&driver);
 }
 
-int tl_h5_driver_error(hid_t file) {
+static Driver *driver_of(hid_t file) {
   void *handle = NULL;
-  if (H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) < 0 || !handle) return 0;
-  return ((Driver *)handle)->first_error;
+  return H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) < 0 ? NULL : handle;
+}
+
+int tl_h5_driver_error(hid_t file) {
+  const Driver *d = driver_of(file);
+  return d ? d->first_error : 0;
+}
+
+void tl_h5_driver_leave_out(hid_t file, bool leave) {
+  Driver *d = driver_of(file);
+  if (d) d->leaves_out = leave;
+}
+
+int64_t tl_h5_driver_place(hid_t file) {
+  const Driver *d = driver_of(file);
+  return d ? (int64_t)d->place : -1;
 }

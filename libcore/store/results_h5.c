@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BLOCK_ROWS = 4096, CHUNK_BYTES = 1 << 18, DEFLATE_LEVEL = 1 };
+enum { BLOCK_ROWS = 4096, CHUNK_BYTES = 1 << 18 };
 
 /* ---- errors ---- */
 
@@ -84,25 +84,36 @@ TlStatus tl_h5_close(TlH5File *file) {
 
 /* ---- arrays ---- */
 
-static hid_t chunked(hid_t type, int64_t n, int width) {
+int64_t tl_h5_chunk_rows(int64_t rows, int64_t block) {
+  return rows > 0 && rows < block ? rows : block;
+}
+
+static hid_t chunked(hid_t type, int64_t n, int width, int64_t block) {
   int64_t row_bytes = (int64_t)H5Tget_size(type) * width, most = CHUNK_BYTES / row_bytes;
-  hsize_t chunk[2] = {(hsize_t)(n > 0 && n < most ? n : most), (hsize_t)width};
+  hsize_t chunk[2] = {(hsize_t)tl_h5_chunk_rows(n, block ? block : most), (hsize_t)width};
   hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_obj_track_times(list, false); /* the same bytes at any time of day */
   H5Pset_chunk(list, width > 1 ? 2 : 1, chunk);
   H5Pset_shuffle(list);
-  H5Pset_deflate(list, DEFLATE_LEVEL);
+  H5Pset_deflate(list, TL_H5_DEFLATE_LEVEL);
   return list;
 }
 
-TlStatus tl_h5_array_create(const TlH5File *file, hid_t group, const char *name, const char *unit,
-                            hid_t type, int64_t n, int width, hid_t *dataset) {
+static TlStatus create(const TlH5File *file, hid_t group, const char *name, const char *unit,
+                       hid_t type, int64_t n, int width, int64_t block, hid_t *dataset) {
   hsize_t size[2] = {(hsize_t)n, (hsize_t)width}, most[2] = {H5S_UNLIMITED, (hsize_t)width};
-  hid_t space = H5Screate_simple(width > 1 ? 2 : 1, size, most), list = chunked(type, n, width);
+  hid_t space = H5Screate_simple(width > 1 ? 2 : 1, size, most),
+        list = chunked(type, n, width, block);
   *dataset = H5Dcreate2(group, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
   H5Pclose(list);
   H5Sclose(space);
   if (*dataset < 0) return tl_h5_fail(file, name);
   return unit[0] ? tl_h5_set_text(file, *dataset, "unit", unit) : TL_OK;
+}
+
+TlStatus tl_h5_array_create(const TlH5File *file, hid_t group, const char *name, const char *unit,
+                            hid_t type, int64_t n, int width, hid_t *dataset) {
+  return create(file, group, name, unit, type, n, width, 0, dataset);
 }
 
 /* Rows at .. at+n-1 of the dataset, and memory that holds just them. */
@@ -193,8 +204,20 @@ hid_t tl_h5_type_of(const TlH5Column *column) {
   }
 }
 
-static size_t bytes_of(const TlH5Column *column) {
-  return H5Tget_size(tl_h5_type_of(column)) * (size_t)column->width;
+size_t tl_h5_value_bytes(const TlH5Column *column) {
+  switch (column->type) {
+  case TL_H5_I32:
+  case TL_H5_U32:
+    return 4;
+  case TL_H5_U8:
+    return 1;
+  default:
+    return 8;
+  }
+}
+
+size_t tl_h5_column_bytes(const TlH5Column *column) {
+  return tl_h5_value_bytes(column) * (size_t)column->width;
 }
 
 int tl_h5_record_columns(const TlRecord *record, bool packed,
@@ -216,24 +239,36 @@ int tl_h5_record_columns(const TlRecord *record, bool packed,
                                                           : 1,
                       .offset = packed ? at : f->offset,
                       .later = (f->attributes & TL_LATER) != 0};
-    at += bytes_of(c);
+    at += tl_h5_column_bytes(c);
   }
   return n;
 }
 
 TlStatus tl_h5_columns_create(const TlH5File *file, hid_t group, const TlH5Column *columns,
-                              int count, int64_t rows, hid_t *dataset) {
+                              int count, int64_t rows, int64_t block, hid_t *dataset) {
   for (int c = 0; c < count; c++) dataset[c] = -1;
   for (int c = 0; c < count; c++)
-    TL_TRY(tl_h5_array_create(file, group, columns[c].name, columns[c].unit,
-                              tl_h5_type_of(&columns[c]), rows, columns[c].width, &dataset[c]));
+    TL_TRY(create(file, group, columns[c].name, columns[c].unit, tl_h5_type_of(&columns[c]), rows,
+                  columns[c].width, block, &dataset[c]));
   return TL_OK;
+}
+
+TlStatus tl_h5_chunk_write(const TlH5File *file, hid_t dataset, int64_t first, const void *bytes,
+                           int64_t size, int64_t *place) {
+  static const unsigned char none = 0; /* a place is not read */
+  const hsize_t at[2] = {(hsize_t)first, 0};
+  tl_h5_driver_leave_out(file->id, !bytes);
+  herr_t got = H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, at, (size_t)size, bytes ? bytes : &none);
+  tl_h5_driver_leave_out(file->id, false);
+  if (got < 0) return tl_h5_fail(file, "writing a chunk");
+  if (place) *place = tl_h5_driver_place(file->id);
+  return tl_h5_written(file);
 }
 
 /* Values of one column, this many bytes from one to the next. */
 static TlStatus write_column(const TlH5File *file, const TlH5Column *column, hid_t dataset,
                              int64_t first, const void *values, size_t stride, int64_t n) {
-  size_t bytes = bytes_of(column);
+  size_t bytes = tl_h5_column_bytes(column);
   const char *from = values;
   char *block;
   if (stride == bytes)
@@ -269,7 +304,7 @@ void tl_h5_columns_close(int count, hid_t *dataset) {
 
 static TlStatus read_column(const TlH5File *file, hid_t group, const TlH5Column *column, char *rows,
                             size_t row_size, int64_t n, char *block) {
-  size_t bytes = bytes_of(column);
+  size_t bytes = tl_h5_column_bytes(column);
   for (int64_t at = 0; at < n; at += BLOCK_ROWS) {
     int64_t m = n - at < BLOCK_ROWS ? n - at : BLOCK_ROWS;
     TL_TRY(tl_h5_array_read(file, group, column->name, tl_h5_type_of(column), column->width, at,

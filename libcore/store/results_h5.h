@@ -49,11 +49,21 @@ enum { TL_H5_RECORD_COLUMNS = 32 };
 int tl_h5_record_columns(const TlRecord *record, bool packed,
                          TlH5Column columns[TL_H5_RECORD_COLUMNS]);
 hid_t tl_h5_type_of(const TlH5Column *column);
+/* Bytes of one number, and of all that a row has; neither calls HDF5, so any thread may. */
+size_t tl_h5_value_bytes(const TlH5Column *column);
+size_t tl_h5_column_bytes(const TlH5Column *column);
 
-/* Makes the datasets of rows rows, chunked, shuffled and deflated. dataset[columns] is filled;
- * close them by tl_h5_columns_close. */
+enum { TL_H5_DEFLATE_LEVEL = 1 };
+/* Makes the datasets of rows rows, chunked, shuffled and deflated. block: most rows of a chunk, of all
+ * columns; 0: as many as suit each column. dataset[columns] is filled; close them by
+ * tl_h5_columns_close. */
 TlStatus tl_h5_columns_create(const TlH5File *file, hid_t group, const TlH5Column *columns,
-                              int count, int64_t rows, hid_t *dataset);
+                              int count, int64_t rows, int64_t block, hid_t *dataset);
+int64_t tl_h5_chunk_rows(int64_t rows, int64_t block);
+/* A chunk that is packed already (store/results_chunks.h), of the rows from `first` on; bytes NULL:
+ * another process writes it, and *place says where. */
+TlStatus tl_h5_chunk_write(const TlH5File *file, hid_t dataset, int64_t first, const void *bytes,
+                           int64_t size, int64_t *place);
 /* Rows first .. first+n-1; the extra memory is one block of one column. */
 TlStatus tl_h5_columns_write(const TlH5File *file, const TlH5Column *columns, int count,
                              const hid_t *dataset, int64_t first, const void *rows, size_t row_size,
@@ -92,5 +102,9 @@ TlStatus tl_h5_check_format(const TlH5File *file, const char *format, int64_t ve
 hid_t tl_h5_driver_register(void);
 /* errno of the first failed write of an open file; 0: none. */
 int tl_h5_driver_error(hid_t file);
+/* From here on values of datasets keep their places in the file and are not written: others do. */
+void tl_h5_driver_leave_out(hid_t file, bool leave);
+/* Where the last values had their place, bytes from the file's start. */
+int64_t tl_h5_driver_place(hid_t file);
 
 #endif

@@ -70,6 +70,7 @@ static TlStatus read_numbers(const TlH5File *f, TlScene *scene) {
   TL_TRY(tl_h5_read_text(f, f->id, "title", &scene->title));
   TL_TRY(tl_h5_read_text(f, f->id, "provenance", &scene->provenance));
   TL_TRY(tl_h5_get_real(f, f->id, "grain_scale", &scene->grain_scale, 1));
+  scene->ranks_matter = H5Aexists(f->id, "ranks_matter") > 0; /* only where they do */
   TL_TRY(tl_h5_get_real(f, f->id, "density_kg_m3", &scene->density_kg_m3, 1));
   TL_TRY(tl_h5_get_real(f, f->id, "gravity_m_s2", scene->gravity_m_s2, 3));
   TL_TRY(tl_h5_get_real(f, f->id, "step_s", &scene->step_s, 1));
@@ -252,7 +253,7 @@ static TlStatus read_run(const char *path, void *of) {
 /* ---- from there to the caller ---- */
 
 static TlStatus tell_numbers(TlSandbox *s, TlScene *scene) {
-  uint8_t terrain = scene->has_terrain;
+  uint8_t terrain = scene->has_terrain, ranks_matter = scene->ranks_matter;
   TL_TRY(tl_sandbox_pass_text(s, &scene->study));
   TL_TRY(tl_sandbox_pass_text(s, &scene->title));
   TL_TRY(tl_sandbox_pass_text(s, &scene->provenance));
@@ -262,7 +263,9 @@ static TlStatus tell_numbers(TlSandbox *s, TlScene *scene) {
   TL_TRY(tl_sandbox_pass(s, &scene->step_s, sizeof scene->step_s));
   TL_TRY(tl_sandbox_pass(s, &scene->body_count, sizeof scene->body_count));
   TL_TRY(tl_sandbox_pass(s, &terrain, sizeof terrain));
+  TL_TRY(tl_sandbox_pass(s, &ranks_matter, sizeof ranks_matter));
   scene->has_terrain = terrain != 0;
+  scene->ranks_matter = ranks_matter != 0;
   TL_TRY(tl_sandbox_pass(s, &scene->plane_count, sizeof scene->plane_count));
   return TL_SANDBOX_PASS_ARRAY(s, scene->planes, scene->plane_count);
 }

@@ -31,7 +31,7 @@ for method in etm-level penalty; do
   for other in one two; do
     cmp -s <(grep ^state_hash: plain.out) <(grep ^state_hash: $other.out) || fail "$method: another state with an audit"
   done
-  [ "$(head -1 one.csv)" = "rank,phase,steps,work,work_unit,seconds,messages,message_bytes,collectives" ] || fail "$(head -1 one.csv)"
+  [ "$(head -1 one.csv)" = "rank,phase,steps,work,work_unit,seconds,messages,message_bytes,collectives,received_bytes" ] || fail "$(head -1 one.csv)"
   [ "$(wc -l <one.csv)" = 10 ] && [ "$(wc -l <two.csv)" = 19 ] || fail "$method: $(wc -l one.csv two.csv)"
   shared="move"; [ $method = penalty ] || shared="islands collisions resting move"
   for phase in $shared; do

@@ -88,14 +88,28 @@ unsigned char *tl_made_section(unsigned char *bytes, size_t size, const char *na
 
 void tl_made_mend_checkpoint(unsigned char *bytes, size_t size) {
   int64_t length;
-  TlDigest *digest;
-  if (tl_digest_new(&digest) != TL_OK) abort();
+  TlDigest *digest, *block;
+  if (tl_digest_new(&digest) != TL_OK || tl_digest_new(&block) != TL_OK) abort();
   for (size_t at = HEAD; (length = section_bytes(bytes, size, at)) >= 0;
        at += SECTION + (size_t)length + TL_DIGEST_BYTES) {
+    uint64_t record_bytes;
+    memcpy(&record_bytes, bytes + at + SECTION - 16, sizeof record_bytes);
+    size_t left = (size_t)length, most = (size_t)record_bytes * TL_CHECKPOINT_BLOCK;
     tl_digest_restart(digest);
     tl_digest_add(digest, bytes, HEAD);
-    tl_digest_add(digest, bytes + at, SECTION + (size_t)length);
-    tl_digest_value(digest, bytes + at + SECTION + length);
+    tl_digest_add(digest, bytes + at, SECTION);
+    for (const unsigned char *from = bytes + at + SECTION; left > 0;) {
+      unsigned char value[TL_DIGEST_BYTES];
+      size_t n = left < most ? left : most;
+      tl_digest_restart(block);
+      tl_digest_add(block, from, n);
+      tl_fuzz_must(tl_digest_value(block, value));
+      tl_digest_add(digest, value, sizeof value);
+      from += n;
+      left -= n;
+    }
+    tl_fuzz_must(tl_digest_value(digest, bytes + at + SECTION + length));
   }
   tl_digest_free(digest);
+  tl_digest_free(block);
 }

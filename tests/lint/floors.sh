@@ -41,7 +41,7 @@ door '(gdal|ogr_|cpl_).*\.h' '^libcore/io/(gdal_functions|gdal_library|raster|ve
 door 'yaml\.h' '^libcore/conf/'
 door 'png\.h' '^libcore/io/png|^tests/'
 door 'jpeglib\.h' '^libcore/io/jpeg'
-door 'zlib\.h' '^libcore/io/zlib|^tests/'
+door 'zlib\.h' '^libcore/base/zlib|^tests/'
 door 'zstd\.h' '^libcore/store/'
 door 'cblas\.h|lapacke\.h' '^libcore/num/linear'
 door 'libqhull_r/.*\.h' '^libcore/num/delaunay'

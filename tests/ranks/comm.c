@@ -18,6 +18,7 @@
 #include <ucontext.h>
 
 #ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -149,6 +150,9 @@ void tl_ranks_run(int size, TlRankBody body, void *argument) {
     c->world = &w;
     c->rank = r;
     c->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+#ifdef __SANITIZE_ADDRESS__
+    ASAN_UNPOISON_MEMORY_REGION(c->stack, STACK_BYTES); /* another rank's may have lain there */
+#endif
     getcontext(&c->context);
     c->context.uc_stack.ss_sp = c->stack;
     c->context.uc_stack.ss_size = STACK_BYTES;
@@ -402,6 +406,7 @@ static bool take_message(TlComm *c, const Request *r) {
   }
   if (r->size) memcpy(r->bytes, found->bytes, r->size);
   *m = found->next;
+  c->counters.received_bytes += (int64_t)r->size;
   tl_free(found);
   return true;
 }

@@ -68,11 +68,10 @@ static inline int ranks_look(void *context) {
 
 /* Collective. A study that fails is no error here: it must fail alike on all ranks. */
 static inline void ranks_run(TlComm *comm, const char *study, int64_t look, double most_cpu_s,
-                             int64_t most_steps, Outcome *o) {
+                             int64_t most_steps, int (*stop)(void *watch), Outcome *o) {
   TlRun run;
   Watch watch = {&run, o, look, tl_clock_process_cpu_s(), most_cpu_s, most_steps, {0}};
-  TlRunOptions options = {
-      .study = study, .no_output = true, .stop = ranks_look, .stop_context = &watch};
+  TlRunOptions options = {.study = study, .no_output = true, .stop = stop, .stop_context = &watch};
   memset(o, 0, sizeof *o);
   o->status = tl_run_open(&run, comm, &options);
   if (o->status == TL_OK) o->status = tl_run_go(&run);

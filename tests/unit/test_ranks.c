@@ -39,12 +39,14 @@ typedef struct Task {
   int64_t look, most_steps;
   double most_cpu_s;
   Outcome *outcome;
+  int (*stop)(void *watch); /* NULL: ranks_look */
 } Task;
 
 static void run_rank(TlComm *comm, void *context) {
   const Task *task = context;
   Outcome *mine = tl_calloc(1, sizeof *mine);
-  ranks_run(comm, task->study, task->look, task->most_cpu_s, task->most_steps, mine);
+  ranks_run(comm, task->study, task->look, task->most_cpu_s, task->most_steps,
+            task->stop ? task->stop : ranks_look, mine);
   if (tl_comm_rank(comm) == 0) *task->outcome = *mine;
   tl_free(mine);
 }
@@ -294,6 +296,87 @@ static const char sleepers[] =
     "solver: {sleep_speed: 0.01, sleep_after: 4}\n"
     "parallel: {balance_every_steps: 23, imbalance: 1}\n";
 
+/* ---- solver.deterministic: no ---- */
+
+enum { MOST_STEPS = 200 };
+static double kinetic_J[MOST_STEPS]; /* after each step, of all ranks of the run at hand */
+
+static int add_kinetic(void *context) {
+  Watch *w = context;
+  const TlBodies *b = &w->run->state->dem.bodies;
+  int64_t step = w->run->state->totals.steps;
+  for (int64_t i = 0; i < b->owned && step < MOST_STEPS; i++)
+    kinetic_J[step] += 0.5 * (b->mass[i] * tl_dot(b->velocity[i], b->velocity[i]) +
+                              tl_dot(b->momentum[i], tl_bodies_spin(b, i)));
+  return ranks_look(w);
+}
+
+static Outcome faster_run(const char *path, int ranks, double kinetic[MOST_STEPS]) {
+  static Outcome outcome;
+  Task task = {.study = path, .look = 10, .outcome = &outcome, .stop = add_kinetic};
+  memset(kinetic_J, 0, sizeof kinetic_J);
+  tl_ranks_run(ranks, run_rank, &task);
+  ck_assert_int_eq(outcome.status, TL_OK);
+  memcpy(kinetic, kinetic_J, sizeof kinetic_J);
+  return outcome;
+}
+
+static char *faster_study(const char *name, const char *scene, const char *solver) {
+  char *path = tl_path_join(tl_test_folder(), name), *text = tl_format("%s%s", scene, solver);
+  CK_OK(tl_file_write(path, text, strlen(text), true));
+  tl_free(text);
+  return path;
+}
+
+/* Blocks that fall on a floor and come apart there. */
+#define DROP(shape, low, high, speed, law)                                                         \
+  "time: {dt_s: 5.0e-4, steps: 60}\n" RANKS_SHAPES "grains: {shapes: [" shape "]}\n"               \
+  "release: {assembly: lattice, low_m: [0, 0, " low "], high_m: " high ", spacing: 1.05, "         \
+  "velocity_m_s: [0, 0, " speed "]}\nplanes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"          \
+  "contact: " law "\n"
+static const char *const drops[] = {
+    DROP("egg", "0.003", "[0.02, 0.02, 0.022]", "-0.7", "{friction: 0.5, restitution: 0.5}"),
+    DROP("ball", "0.0005", "[0.018, 0.018, 0.022]", "-0.5", "{friction: 0.2, restitution: 0.2}")};
+
+START_TEST(the_faster_mode_saves_messages_and_keeps_its_bound) {
+  static Outcome one, alone, strict, fast;
+  static double kinetic[MOST_STEPS], other[MOST_STEPS];
+  TL_NOT_SANITIZED();
+  tl_log_set("test", TL_LOG_ERROR);
+  tl_par_set_threads(1);
+  for (int k = 0; k < 2; k++) {
+    char *yes = faster_study("yes.yaml", drops[k], "");
+    char *no = faster_study("no.yaml", drops[k], "solver: {deterministic: no}\n");
+    one = faster_run(yes, 1, kinetic);
+    alone = faster_run(no, 1, other);
+    ck_assert_mem_eq(one.hash, alone.hash, sizeof one.hash); /* on one rank nothing is cut */
+    double most = 0;
+    for (int i = 1; i <= one.steps; i++) most = fmax(most, kinetic[i]);
+    for (int ranks = 2; ranks <= 4; ranks += 2) {
+      double worst = 0;
+      strict = faster_run(yes, ranks, other);
+      fast = faster_run(no, ranks, other);
+      for (int i = 1; i <= one.steps; i++) worst = fmax(worst, fabs(other[i] - kinetic[i]) / most);
+      if (getenv("TALUS_RANKS_VERBOSE"))
+        fprintf(stderr,
+                "drop %d, faster, %d ranks: kinetic energy within %.4f, sends %.1f of %.1f, "
+                "collectives %.1f of %.1f\n",
+                k, ranks, worst, fast.sends, strict.sends, fast.collectives, strict.collectives);
+      ck_assert_msg(worst < 0.02, "drop %d on %d ranks: %.4f of the kinetic energy", k, ranks,
+                    worst);
+      ck_assert_msg(fast.sends < 0.75 * strict.sends, "drop %d on %d ranks: %.1f of %.1f sends", k,
+                    ranks, fast.sends, strict.sends);
+      ck_assert_msg(fast.collectives < 0.6 * strict.collectives,
+                    "drop %d on %d ranks: %.1f of %.1f collectives", k, ranks, fast.collectives,
+                    strict.collectives);
+      ck_assert(fast.totals.unresolved == 0 && fast.totals.overlap_share < 0.02);
+    }
+    tl_free(yes);
+    tl_free(no);
+  }
+}
+END_TEST
+
 static void fixed_scenes(void) {
   compare_ranks("avalanche", avalanche, 50, 0);
   compare_ranks("stopped", stopped, 20, 0);
@@ -378,4 +461,5 @@ START_TEST(what_runs_on_one_rank_is_refused_on_two) {
 }
 END_TEST
 
-TL_TEST_MAIN("ranks", the_state_does_not_depend_on_ranks, what_runs_on_one_rank_is_refused_on_two)
+TL_TEST_MAIN("ranks", the_state_does_not_depend_on_ranks, what_runs_on_one_rank_is_refused_on_two,
+             the_faster_mode_saves_messages_and_keeps_its_bound)

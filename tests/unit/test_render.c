@@ -573,6 +573,9 @@ START_TEST(caption_says_what_a_reader_must_not_overlook) {
   ck_assert_str_eq(text,
                    "4 grains, 1 gone, 1 unresolved, 2 with penetration up to 5% of the radius, "
                    "10% of the mass moves, mean 1 m/s");
+  scene.ranks_matter = true;
+  CK_OK(tl_render_describe(&scene, &frame, &o, text));
+  ck_assert_ptr_nonnull(strstr(text, ", not repeatable over ranks, "));
   tl_avatar_free(&sphere);
 }
 END_TEST

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/random.h"
-#include "io/zlib_bytes.h"
+#include "base/zlib_bytes.h"
 #include "post/report.h"
 #include "post/report_motion.h"
 #include "post/report_skin.h"

@@ -71,6 +71,7 @@ static void make_scene(TlScene *scene, TlPlane *plane) {
                      .title = "a test",
                      .provenance = "[{\"tool\": \"talus-solve\"}]",
                      .grain_scale = 2000,
+                     .ranks_matter = true,
                      .density_kg_m3 = 2650,
                      .gravity_m_s2 = {0, 0, -9.81},
                      .step_s = 1e-3,
@@ -190,6 +191,7 @@ START_TEST(scene_comes_back_bit_for_bit_and_avatars_are_found_by_id) {
   ck_assert_str_eq(read.title, made.title);
   ck_assert_str_eq(read.provenance, made.provenance);
   ck_assert(read.grain_scale == 2000 && read.step_s == 1e-3 && read.body_count == 100);
+  ck_assert(read.ranks_matter);
   ck_assert_mem_eq(read.gravity_m_s2, made.gravity_m_s2, sizeof made.gravity_m_s2);
   ck_assert_int_eq(read.plane_count, 1);
   ck_assert_mem_eq(read.planes, &plane, sizeof plane);
