@@ -14,12 +14,15 @@
 #include <string.h>
 
 static const double WITHIN = 0.2; /* of the true overlap: the goal for every contact */
-static const double LEAST =
-    2e-4; /* of the radius: contacts that are judged, above the oracle's grain */
+/* Of the radius: contacts that are judged, above the oracle's grain. On the coarse grid the spline and the
+ * oracle's interpolation differ by 0.05% of the radius in the mean, 0.4% at rounded edges: there deeper ones, of
+ * softer grains. */
+static const double LEAST = 2e-4, COARSE = 3e-3;
 
 typedef struct Case {
   const char *shape, *sets;
   bool judged;
+  double least; /* 0: LEAST */
 } Case;
 static const Case cases[] = {{"cube", "", true},
                              {"grid-cube", "", true},
@@ -29,14 +32,19 @@ static const Case cases[] = {{"cube", "", true},
                              {"block", "", true},
                              {"tetrahedron", "solver.edges=nodes", false},
                              {"block", "solver.edges=nodes", false},
-                             {"coarse-block", "solver.edges=refine release.count=24", true},
-                             {"coarse-block", "release.count=24", false}};
+                             {"coarse-block",
+                              "solver.edges=refine release.count=24 penalty.normal_Pa_m=2e8 "
+                              "penalty.touching_share=0.1",
+                              true, COARSE},
+                             {"coarse-block",
+                              "release.count=24 penalty.normal_Pa_m=2e8 penalty.touching_share=0.1",
+                              false, COARSE}};
 enum { CASES = sizeof cases / sizeof *cases };
 
 typedef struct Outcome {
   JudgeOverlap truth;
-  int contacts, off;   /* judged; off by more than WITHIN */
-  double worst, cpu_s; /* largest error, of the true overlap */
+  int contacts, off;        /* judged; off by more than WITHIN */
+  double worst, far, cpu_s; /* largest error: of the true overlap, of the radius */
 } Outcome;
 
 /* The deepest of a pair's points, 0: none. */
@@ -55,6 +63,7 @@ static void run_case(int which, void *result, void *context) {
   TlContactRow *rows;
   int64_t count;
   (void)context;
+  double least = c->least > 0 ? c->least : LEAST;
   judge_study_open(&run, "traction", "grains.shapes=[%s] %s", c->shape, c->sets);
   double start = judge_thread_cpu_s();
   judge_study_go(&run, NULL, NULL);
@@ -64,8 +73,9 @@ static void run_case(int which, void *result, void *context) {
   JUDGE_OK(tl_step_contacts(run.model->dem, &run.state->dem, run.work, &rows, &count));
   for (int64_t i = 0; i < truth.count; i++) {
     const TlOverlapRow *pair = &truth.row[i];
-    if (!(pair->share > LEAST)) continue;
+    if (!(pair->share > least)) continue;
     double off = fabs(booked(rows, count, pair) / pair->depth_m - 1);
+    o->far = fmax(o->far, off * pair->share);
     o->contacts++;
     o->off += off > WITHIN;
     o->worst = fmax(o->worst, off);
@@ -89,12 +99,13 @@ int main(int argc, char **argv) {
                     0);
     judge_note(
         "%s%s: %d contacts deeper than %g%% of the radius, %d of them booked with an overlap "
-        "that is over %g%% off the true one (worst %.0f%%); true overlap of pairs %.2f%% of the "
+        "that is over %g%% off the true one (worst %.0f%%, or %.2f%% of the radius); true overlap "
+        "of pairs %.2f%% of the "
         "radius in the median, %.2f%% at most, %.2f%% at planes. %.1f CPU-s.",
         c->shape, c->judged ? strstr(c->sets, "refine") ? " by elements" : "" : " by nodes",
-        o[k].contacts, 100 * LEAST, o[k].off, 100 * WITHIN, 100 * o[k].worst,
-        100 * o[k].truth.pairs.median_share, 100 * o[k].truth.pairs.largest_share,
-        100 * o[k].truth.ground.largest_share, o[k].cpu_s);
+        o[k].contacts, 100 * (c->least > 0 ? c->least : LEAST), o[k].off, 100 * WITHIN,
+        100 * o[k].worst, 100 * o[k].far, 100 * o[k].truth.pairs.median_share,
+        100 * o[k].truth.pairs.largest_share, 100 * o[k].truth.ground.largest_share, o[k].cpu_s);
   }
   return judge_close();
 }
