@@ -239,9 +239,9 @@ typedef struct Mix {
 } Mix;
 
 typedef struct Total { /* of a level over the cells */
-  double depth, square, w,
-      steep;    /* w: of it and all later ones; steep: its derivative by the number of parts */
-  double parts; /* over FEW */
+  double depth, square;
+  double parts;    /* that touch, over FEW */
+  double w, steep; /* its share of what it and all later levels have; the derivative by `parts` */
 } Total;
 
 static Total total_of(const Side *s, const struct TlTractionCell *cell, size_t count, int level) {

@@ -2,11 +2,11 @@
  * against curved grains. For the penalty method's traction (docs/theory/penalty.md).
  *
  * The energy of a side, the surface S of one body inside the other, is U = k/2 of the integral of d^2 over S,
- * d = -phi of the other. It is summed over the elements of S (model/elements.h): U1 over their middles, U2
- * over the pieces that they are divided into; U = (1 - w) U2 + w U1, where w goes from 0 to 1 as the mean of
- * d^2 over that of d, by the middles, passes from the depth at which a few elements touch to twice that. Force
- * and moment are the derivative of U along the motion of the two bodies, w included, so that what a closed
- * loop gains or loses comes from jumps in phi's gradient alone.
+ * d = -phi of the other. It is summed over the elements of S (model/elements.h), over their quarters, over the
+ * quarters of these and so on, until enough parts of a level touch for their sum to do. U is a mean of the sums of
+ * these levels; their shares follow smoothly from the number of touching parts, (sum of d)^2 over the sum of d^2.
+ * Force and moment are the derivative of U along the motion of the two bodies, that of the shares included, so
+ * that what a closed loop gains or loses comes from jumps in phi's gradient alone.
  *
  * Each node gathers the elements that are nearer to it than to others: one contact point, under the node's
  * key, with the area that touches, the force and the line on which it acts.

@@ -57,7 +57,7 @@ static void say_penalty(Text *t) {
   const char *spread[] = {"traction", "nodes", "deepest"};
   int s = one_of(t, 3);
   say(t, "solver: {method: penalty%s%s}\n", chance(t, 0.3) ? ", sides: lower" : "",
-      s == 2 && chance(t, 0.3) ? ", edges: refine" : "");
+      s != 1 && chance(t, 0.3) ? ", edges: refine" : "");
   if (s == 2 && chance(t, 0.5))
     say(t, "penalty: {law: hertz, spread: deepest, young_Pa: 5.0e+5");
   else
