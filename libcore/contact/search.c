@@ -222,7 +222,7 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
   if (places && options->surface && b->shape[i]->place->part &&
       boundary->kind == &tl_boundary_plane)
     return faces_at_plane(b, i, turn, boundary, points);
-  if (options->surface && !surface) places = false;
+  if (options->surface && !surface) places = false; /* nodes or elements stand for the surface */
   bool traction = !surface && options->elements && !boundary->kind->relief &&
                   tl_tractions_serve(b->shape[i], b->shape[i]);
   if (places) wanted->margin += tl_wall_places_reach(b, i);

@@ -35,7 +35,7 @@ typedef struct TlSearchOptions {
   TlEdges edges;
   TlSearch how;
   /* With places: each point stands for a piece of surface, of convex smooth grains (patches.h) and of
-   * polyhedra; others by nodes, which stand for theirs. */
+   * polyhedra; others by nodes, which stand for theirs, unless by `elements`. */
   bool surface;
   bool elements; /* with `surface`: pairs that these do not serve by the elements of their surfaces
                     (tractions.h), if the shapes were added for it (TlShapes.surface) */

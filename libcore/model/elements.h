@@ -3,8 +3,8 @@
  *
  * Of an avatar: a grid of some fifteen cells a radius through its spline, one corner in each cell that the
  * surface crosses, one element for each of the grid's edges that it cuts (surface nets, Gibson 1998); the
- * corners are evened out along the surface, and elements divided that would leave it by more than 1e-4 of the
- * radius. Of polyhedra: their faces, divided, less what lies inside another part.
+ * corners are evened out along the surface, and elements divided, twice at most, that would leave it by more than
+ * 1e-4 of the radius in their middle. Of polyhedra: their faces, divided, less what lies inside another part.
  *
  * With corners v and unit normals n there, at bilinear weights b of u and w in [0, 1],
  *   x = p + 1/2 sum b_i ((v_i - p).n_i) n_i,  p = sum b_i v_i,

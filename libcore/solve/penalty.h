@@ -15,7 +15,8 @@
  *   traction  the surfaces of both sides, each with half of its area. Where places serve the pair
  *             (contact/search.h, surface) a point is a patch of a smooth overlap or a piece of a
  *             polyhedron's face (contact/patches.h, facet_surface.h); elsewhere a node with the area it
- *             stands for, and a closed form's point alone. F_n is times the length of grad phi, which a
+ *             stands for, or with edges refine what the surface about it bears (contact/tractions.h),
+ *             and a closed form's point alone. F_n is times the length of grad phi, which a
  *             grid's phi has not exactly 1: so the force is the derivative of the energy that it books,
  *             and does no work around a closed loop
  *   deepest   the deepest point of the pair, which keeps one spring whichever node it is

@@ -64,8 +64,8 @@ const TlParam tl_solver_params[] = {
         "the same bits on any number of ranks; no, of method etm-level: collisions of islands that "
         "several ranks solve together are swept once where else until quiet, for half the "
         "messages; "
-        "the kinetic energy of a drop stays within 2% of its largest value, and another number of "
-        "ranks has other results"),
+        "another number of ranks has other results, whose kinetic energy in drops of 500 to 1,300 "
+        "grains was within 1.1% of its largest value, in a small pile in a box within 7%"),
 };
 _Static_assert(COUNT(tl_solver_params) == TL_SOLVER_PARAMS, "rows of section solver");
 

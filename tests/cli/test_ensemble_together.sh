@@ -2,32 +2,16 @@
 # talus-ensemble, releases of several blocks (ensemble.blocks_together): a release is the run of its blocks alone, bit
 # for bit, also of blocks of several parts and with nets of its own; blocks of a release hit each other (two spheres
 # exchange their momentum), blocks of two releases pass through each other; they start near the place of their release,
-# not in each other; each of several draws of the ground is that of the seed it has alone; one thread and two, two ranks, a kill and fewer releases give the same; maps, fences, danger and
-# the summary count releases and blocks; what cannot be is refused at its line. 40 seconds.
+# not in each other; each of several draws of the ground is that of the seed it has alone; one thread and two, two
+# ranks, a kill and fewer releases give the same; maps, fences, danger and the summary count releases and blocks; what
+# cannot be is refused at its line. 40 seconds.
 set -u
-python=${PYTHON:-/usr/bin/python3} # Debian's, for which python3-gdal and python3-h5py are installed
-dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
-bad=0
-fail() { echo "FAILED: $*"; bad=1; }
-ensemble() { "$BIN/talus-ensemble" "$@" --no-progress >out 2>err || fail "talus-ensemble $*: $(cat err)"; }
+# shellcheck source=tests/support/ensemble.sh
+. "$(dirname "$0")/../support/ensemble.sh"
 alone() { # study, block, folder
   "$BIN/talus-ensemble" "$1" --block="$2" >"$3.yaml" 2>err || fail "--block=$2 of $1: $(cat err)"
   "$BIN/talus-solve" "$3.yaml" -o "$3" -q >out 2>err || fail "block $2 of $1 alone: $(cat err)"
 }
-refused() { # STATUS TEXT -- arguments
-  local status=$1 text=$2 got; shift 3
-  "$BIN/talus-ensemble" "$@" >out 2>err
-  got=$?
-  [ $got = "$status" ] || fail "exit status $got: $*"
-  grep -qF -- "$text" err || fail "'$text' is not in the message: $(cat err)"
-}
-
-# 30 x 50 cells of 4 m: 80 m of flat ground, then a slope of 35 degrees to the north
-{ printf 'ncols 30\nnrows 50\nxllcorner 600000\nyllcorner 5100000\ncellsize 4\n'
-  awk 'BEGIN {for (r = 50; r > 0; r--) {h = r > 20 ? 0.7 * 4 * (r - 20) : 0; for (c = 0; c < 30; c++) printf "%g ", 500 + h; print ""}}'; } >hill.asc
-"$BIN/talus-topo" hill.asc --catalog=c.tals --name=hill --crs=EPSG:32632 >/dev/null 2>err || fail "the terrain: $(cat err)"
 cat >wedge.yaml <<'YAML'
 title: wedge
 catalog: c.tals

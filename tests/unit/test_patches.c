@@ -1,6 +1,7 @@
 /* What overlapping surfaces bear as surfaces (contact/patches.h, facet_surface.h) against oracles that
  * share no grid, spline or polygon with it: the exact surfaces cut by many lines, the faces of boxes
  * by many points, closed forms, and the derivative of the energy. */
+#include "support/bearing.h"
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -10,7 +11,7 @@
 #include "model/closed.h"
 #include "shape/superellipsoid.h"
 
-static const double SIZE = 0.01, STIFF = 1e9; /* m, Pa/m */
+static const double SIZE = 0.01; /* m */
 enum { ROUND = 1, SMOOTH, BOX, SHAPES, BALL };
 static const TlVec3 half[SHAPES] = {{0, 0, 0}, {1, 0.85, 0.6}, {1, 0.8, 0.7}, {0.5, 0.5, 0.5}};
 static const double power_e[SHAPES] = {0, 1, 0.6, 0}, power_n[SHAPES] = {0, 1, 0.8, 0};
@@ -43,34 +44,15 @@ static void close_scene(Scene *s) {
 
 /* ---- what the library finds ---- */
 
-/* On a, about the middle between the two; and the energy. */
-typedef struct Load {
-  TlVec3 force, torque, middle;
-  double energy;
-  size_t points;
-} Load;
-
-static Load load_of(Scene *s, TlVec3 middle) {
-  Load l = {.middle = middle, .points = s->points.count};
-  for (size_t i = 0; i < s->points.count; i++) {
-    const TlPoint *p = &s->points.point[i];
-    double k = STIFF * p->area_m2;
-    TlVec3 f = tl_scale(k * p->filled * -p->gap * (1 + p->steeper), p->n);
-    l.force = tl_add(l.force, f);
-    l.torque = tl_add(l.torque, tl_axpy(tl_cross(tl_sub(p->p, middle), f), p->twist_m, f));
-    l.energy += 0.5 * k * p->filled2 * p->gap * p->gap;
-  }
-  return l;
-}
-
 /* a and b where they are; about `middle`. */
-static Load press(Scene *s, TlVec3 middle) {
+static Bearing press(void *scene, TlVec3 middle) {
+  Scene *s = scene;
   static const TlSearchOptions surfaces = {.edges = TL_EDGES_PLACES, .surface = true};
   TlMargin margin = {.size = 0.6 * SIZE, .way = 1e-5};
   TlNear near = {0};
   s->points.count = 0;
   CK_OK(tl_scan_pair(&surfaces, &near, NULL, &s->bodies.colliders, 0, 1, &margin, &s->points));
-  return load_of(s, middle);
+  return bearing_of(&s->points, middle);
 }
 
 static void put(Scene *s, int a, int b, TlVec3 shift, TlQuat turn_a, TlQuat turn_b) {
@@ -81,12 +63,6 @@ static void put(Scene *s, int a, int b, TlVec3 shift, TlQuat turn_a, TlQuat turn
       &s->bodies, &s->shapes,
       (TlGrainState){.id = 1, .avatar_id = b, .scale = 1, .position = shift, .rotation = turn_b},
       0);
-}
-
-static void move_b(Scene *s, TlVec3 way, TlVec3 turn) {
-  TlColliders *c = &s->bodies.colliders;
-  c->position[1] = tl_add(c->position[1], way);
-  c->rotation[1] = tl_quat_unit(tl_quat_mul(tl_quat_from_rotation(turn), c->rotation[1]));
 }
 
 /* A random pair, led along the line of its centres until it overlaps by about `deep`. */
@@ -148,8 +124,8 @@ static void cut_by_lines(const Scene *s, int a, int b, TlVec3 p, TlVec3 n, doubl
       double of_a = crossing(s, 0, a, x, n, 0.1 * SIZE), of_b = crossing(s, 1, b, x, n, 0.1 * SIZE);
       double thick = of_b - of_a;
       if (!(thick > 0)) continue;
-      *force += STIFF * area * thick;
-      *energy += 0.5 * STIFF * area * thick * thick;
+      *force += BEARING_PA_M * area * thick;
+      *energy += 0.5 * BEARING_PA_M * area * thick * thick;
     }
 }
 
@@ -163,7 +139,7 @@ START_TEST(a_patch_bears_what_the_exact_surfaces_do) {
   for (int i = 0; i < PAIRS; i++) {
     int a = i & 1 ? SMOOTH : ROUND, b = i & 2 ? SMOOTH : ROUND;
     draw(&s, a, b, (uint64_t)i, (i % 5 ? 0.005 : 0.02) * SIZE);
-    Load l = press(&s, tl_vec3(0, 0, 0));
+    Bearing l = press(&s, tl_vec3(0, 0, 0));
     ck_assert_uint_eq(l.points, 1);
     double force, energy;
     cut_by_lines(&s, a, b, s.points.point[0].p, s.points.point[0].n, &force, &energy);
@@ -194,8 +170,8 @@ START_TEST(an_ellipsoid_on_a_plane_bears_the_closed_form) {
     all.how = TL_SEARCH_ALL;
     CK_OK(tl_scan_boundary(&all, &near, &s.bodies.colliders, 0, 0, &boundary, 1e-5, 0, &s.points));
     ck_assert_uint_eq(s.points.count, 1);
-    Load l = load_of(&s, tl_vec3(0, 0, 0));
-    double want = STIFF * M_PI * (0.85 / 0.6) * d * d * SIZE * SIZE * SIZE;
+    Bearing l = bearing_of(&s.points, tl_vec3(0, 0, 0));
+    double want = BEARING_PA_M * M_PI * (0.85 / 0.6) * d * d * SIZE * SIZE * SIZE;
     ck_assert_msg(fabs(l.force.z / want - 1) < 0.05, "%g of %g at %g", l.force.z, want, d);
     ck_assert_msg(fabs(l.energy / (want * d * SIZE / 3) - 1) < 0.06, "energy %g", l.energy);
   }
@@ -222,11 +198,11 @@ static double within_box(const Scene *s, int which, TlVec3 p, TlVec3 *n) {
   return least;
 }
 
-static Load by_points(const Scene *s, TlVec3 middle) {
+static Bearing by_points(const Scene *s, TlVec3 middle) {
   enum { ACROSS = 240 };
   const TlColliders *c = &s->bodies.colliders;
-  Load l = {.middle = middle};
-  double cell = SIZE / ACROSS, k = 0.5 * STIFF * cell * cell;
+  Bearing l = {.middle = middle};
+  double cell = SIZE / ACROSS, k = 0.5 * BEARING_PA_M * cell * cell;
   for (int which = 0; which < 2; which++)
     for (int face = 0; face < 6; face++)
       for (int i = 0; i < ACROSS * ACROSS; i++) {
@@ -253,7 +229,7 @@ START_TEST(boxes_bear_what_many_points_of_their_faces_do) {
   for (int i = 0; i < 20; i++) {
     draw(&s, BOX, BOX, (uint64_t)i, 0.25 * SIZE);
     TlVec3 middle = tl_scale(0.5, s.bodies.colliders.position[1]);
-    Load want = by_points(&s, middle), got = press(&s, middle);
+    Bearing want = by_points(&s, middle), got = press(&s, middle);
     double size = tl_norm(want.force);
     ck_assert_msg(tl_norm(tl_sub(got.force, want.force)) < 0.01 * size,
                   "pair %d: force off by %g of %g", i, tl_norm(tl_sub(got.force, want.force)),
@@ -286,9 +262,10 @@ START_TEST(a_cube_on_a_plane_bears_the_closed_forms) {
     s.points.count = 0;
     CK_OK(tl_scan_boundary(&surfaces, &near, &s.bodies.colliders, 0, 0, &boundary, 1e-5, 0,
                            &s.points));
-    Load l = load_of(&s, s.bodies.colliders.position[0]);
+    Bearing l = bearing_of(&s.points, s.bodies.colliders.position[0]);
     /* on the tip: legs sqrt(3) d, three triangles of area 3 d^2/2 with a mean depth of d/3 */
-    double want = on_tip ? STIFF * 1.5 * d * d * d : STIFF * (SIZE * SIZE * d + 2 * SIZE * d * d);
+    double want = on_tip ? BEARING_PA_M * 1.5 * d * d * d
+                         : BEARING_PA_M * (SIZE * SIZE * d + 2 * SIZE * d * d);
     ck_assert_msg(fabs(l.force.z / want - 1) < 1e-9, "%g of %g", l.force.z, want);
     ck_assert(tl_norm(l.torque) < 1e-9 * want * SIZE);
   }
@@ -298,32 +275,8 @@ END_TEST
 
 /* ---- force and torque are the derivative of the energy ---- */
 
-static double energy_moved(Scene *s, TlVec3 way, TlVec3 turn) {
-  TlVec3 x = s->bodies.colliders.position[1];
-  TlQuat q = s->bodies.colliders.rotation[1];
-  move_b(s, way, turn);
-  double energy = press(s, x).energy;
-  s->bodies.colliders.position[1] = x;
-  s->bodies.colliders.rotation[1] = q;
-  return energy;
-}
-
-/* Largest difference over the six motions of b, over the force (and the force times the size). */
 static double derivative_error(Scene *s, double step) {
-  TlVec3 none = {0, 0, 0}, x = s->bodies.colliders.position[1];
-  Load l = press(s, x); /* on b: -force, -torque about its centre */
-  double worst = 0, size = tl_norm(l.force);
-  for (int k = 0; k < 3; k++) {
-    TlVec3 e = tl_vec3(k == 0 ? step : 0, k == 1 ? step : 0, k == 2 ? step : 0);
-    TlVec3 w = tl_scale(1 / SIZE, e);
-    double by_way =
-        (energy_moved(s, e, none) - energy_moved(s, tl_scale(-1, e), none)) / (2 * step);
-    double by_turn =
-        (energy_moved(s, none, w) - energy_moved(s, none, tl_scale(-1, w))) / (2 * step / SIZE);
-    worst = tl_max(worst, fabs(by_way - (&l.force.x)[k]) / size);
-    worst = tl_max(worst, fabs(by_turn - (&l.torque.x)[k]) / (size * SIZE));
-  }
-  return worst;
+  return bearing_derivative_error(press, s, &s->bodies.colliders, SIZE, step);
 }
 
 START_TEST(forces_are_the_derivative_of_the_energy) {

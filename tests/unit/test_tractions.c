@@ -1,6 +1,7 @@
 /* What overlapping surfaces bear where no patch serves (contact/tractions.h), against integrals over many points
  * of the exact surfaces before the oracle's tricubic field or a box's faces, and against the derivative of the
  * energy. The grain is a star with hollows: r(u) = R (1 + bumps). */
+#include "support/bearing.h"
 #include "support/loop.h"
 #include "support/placed.h"
 #include "support/tltest.h"
@@ -13,7 +14,7 @@
 #include "post/overlap_shape.h"
 #include "shape/build.h"
 
-static const double SIZE = 0.01, STIFF = 1e9; /* m, Pa/m */
+static const double SIZE = 0.01; /* m */
 enum { STAR = 1, BOX, CROSS, SHAPES, CELLS = 12 };
 
 typedef struct Scene {
@@ -89,26 +90,6 @@ static void close_scene(Scene *s) {
 
 /* ---- what the library finds ---- */
 
-typedef struct Load { /* on a, about `middle`; and the energy */
-  TlVec3 force, torque, middle;
-  double energy, deepest;
-  size_t points;
-} Load;
-
-static Load load_of(const TlPoints *points, TlVec3 middle) {
-  Load l = {.middle = middle, .points = points->count};
-  for (size_t i = 0; i < points->count; i++) {
-    const TlPoint *p = &points->point[i];
-    double k = STIFF * p->area_m2;
-    TlVec3 f = tl_scale(k * p->filled * -p->gap * (1 + p->steeper), p->n);
-    l.force = tl_add(l.force, f);
-    l.torque = tl_add(l.torque, tl_axpy(tl_cross(tl_sub(p->p, middle), f), p->twist_m, f));
-    l.energy += 0.5 * k * p->filled2 * p->gap * p->gap;
-    l.deepest = tl_max(l.deepest, -p->gap);
-  }
-  return l;
-}
-
 static void find(Scene *s, TlSearch how, TlNear *near) {
   const TlSearchOptions surfaces = {
       .edges = TL_EDGES_PLACES, .surface = true, .elements = true, .how = how};
@@ -117,10 +98,11 @@ static void find(Scene *s, TlSearch how, TlNear *near) {
   CK_OK(tl_scan_pair(&surfaces, near, NULL, &s->bodies.colliders, 0, 1, &margin, &s->points));
 }
 
-static Load press(Scene *s, TlVec3 middle) {
+static Bearing press(void *scene, TlVec3 middle) {
+  Scene *s = scene;
   TlNear near = {0};
   find(s, TL_SEARCH_NEAR, &near);
-  return load_of(&s->points, middle);
+  return bearing_of(&s->points, middle);
 }
 
 /* ---- and what many points do ---- */
@@ -167,13 +149,13 @@ static bool surface_point(const Scene *s, int which, int64_t i, TlVec3 *p, doubl
   return true;
 }
 
-static Load by_many_points(const Scene *s, TlVec3 middle) {
-  Load l = {.middle = middle};
+static Bearing by_many_points(const Scene *s, TlVec3 middle) {
+  Bearing l = {.middle = middle};
   TlVec3 p, g;
   double area;
   for (int which = 0; which < 2; which++)
     for (int64_t i = 0; surface_point(s, which, i, &p, &area); i++) {
-      double depth = depth_in(s, 1 - which, p, &g), k = 0.5 * STIFF * area;
+      double depth = depth_in(s, 1 - which, p, &g), k = 0.5 * BEARING_PA_M * area;
       if (!(depth > 0)) continue;
       TlVec3 f = tl_scale((which ? -k : k) * depth, g);
       l.force = tl_add(l.force, f);
@@ -282,7 +264,7 @@ static void judge_pairs(Scene *s, int a, int b, double deep, double force, doubl
   for (int i = 0; i < PAIRS; i++) {
     draw(s, a, b, (uint64_t)i, deep * SIZE);
     TlVec3 middle = tl_scale(0.5, s->bodies.colliders.position[1]);
-    Load got = press(s, middle), want = by_many_points(s, middle);
+    Bearing got = press(s, middle), want = by_many_points(s, middle);
     double size = tl_norm(want.force);
     mean[0] += tl_norm(tl_sub(got.force, want.force)) / size / PAIRS;
     mean[1] += fabs(got.energy / want.energy - 1) / PAIRS;
@@ -311,46 +293,13 @@ END_TEST
 
 /* ---- force and torque are the derivative of the energy ---- */
 
-static void move_b(Scene *s, TlVec3 way, TlVec3 turn) {
-  TlColliders *c = &s->bodies.colliders;
-  c->position[1] = tl_add(c->position[1], way);
-  c->rotation[1] = tl_quat_unit(tl_quat_mul(tl_quat_from_rotation(turn), c->rotation[1]));
-}
-
-static double energy_moved(Scene *s, TlVec3 way, TlVec3 turn) {
-  TlVec3 x = s->bodies.colliders.position[1];
-  TlQuat q = s->bodies.colliders.rotation[1];
-  move_b(s, way, turn);
-  double energy = press(s, x).energy;
-  s->bodies.colliders.position[1] = x;
-  s->bodies.colliders.rotation[1] = q;
-  return energy;
-}
-
-static double derivative_error(Scene *s, double step) {
-  TlVec3 none = {0, 0, 0}, x = s->bodies.colliders.position[1];
-  Load l = press(s, x); /* on b: -force, -torque about its centre */
-  double worst = 0, size = tl_norm(l.force);
-  for (int k = 0; k < 3; k++) {
-    TlVec3 e = tl_vec3(k == 0 ? step : 0, k == 1 ? step : 0, k == 2 ? step : 0);
-    TlVec3 w = tl_scale(1 / SIZE, e);
-    double by_way =
-        (energy_moved(s, e, none) - energy_moved(s, tl_scale(-1, e), none)) / (2 * step);
-    double by_turn =
-        (energy_moved(s, none, w) - energy_moved(s, none, tl_scale(-1, w))) / (2 * step / SIZE);
-    worst = tl_max(worst, fabs(by_way - (&l.force.x)[k]) / size);
-    worst = tl_max(worst, fabs(by_turn - (&l.torque.x)[k]) / (size * SIZE));
-  }
-  return worst;
-}
-
 /* At depths where one sum gives way to the next, too. */
 START_TEST(forces_are_the_derivative_of_the_energy) {
   Scene s;
   open_scene(&s);
   for (int i = 0; i < 24; i++) {
     draw(&s, STAR, i % 3 ? STAR : BOX, (uint64_t)i, (0.002 + 0.001 * i) * SIZE);
-    double off = derivative_error(&s, 1e-5 * SIZE);
+    double off = bearing_derivative_error(press, &s, &s.bodies.colliders, SIZE, 1e-5 * SIZE);
     ck_assert_msg(off < (i % 3 ? 0.01 : 0.03), "pair %d: off by %g", i, off);
   }
   close_scene(&s);
@@ -385,8 +334,9 @@ START_TEST(lists_find_what_looking_at_all_finds) {
     draw(&s, STAR, other, 3, 0.01 * SIZE);
     for (uint64_t i = 0; i < 60; i++) {
       TlPoint seen[400];
-      move_b(&s, tl_scale(0.004 * SIZE * tl_random_normal(9, 1, i), tl_test_unit(6, i)),
-             tl_scale(0.01 * tl_random_normal(9, 2, i), tl_test_unit(8, i)));
+      bearing_move(&s.bodies.colliders, 1,
+                   tl_scale(0.004 * SIZE * tl_random_normal(9, 1, i), tl_test_unit(6, i)),
+                   tl_scale(0.01 * tl_random_normal(9, 2, i), tl_test_unit(8, i)));
       find(&s, TL_SEARCH_ALL, &none);
       size_t count = s.points.count;
       ck_assert_uint_le(count, 400);
@@ -426,8 +376,8 @@ START_TEST(a_star_on_a_plane_bears_what_its_points_do) {
     x->z -= low + (i & 1 ? 0.003 : 0.03) * SIZE;
     for (int64_t k = 0; surface_point(&s, 0, k, &p, &area); k++) {
       if (p.z >= 0) continue;
-      force -= STIFF * area * p.z;
-      energy += 0.5 * STIFF * area * p.z * p.z;
+      force -= BEARING_PA_M * area * p.z;
+      energy += 0.5 * BEARING_PA_M * area * p.z * p.z;
     }
     for (int driven = 0; driven < 2; driven++) {
       TlSearchOptions how = surfaces;
@@ -436,7 +386,7 @@ START_TEST(a_star_on_a_plane_bears_what_its_points_do) {
       s.points.count = 0;
       CK_OK(
           tl_scan_boundary(&how, &near, &s.bodies.colliders, 0, 0, &boundary, 1e-5, 0, &s.points));
-      Load got = load_of(&s.points, *x);
+      Bearing got = bearing_of(&s.points, *x);
       ck_assert_msg(fabs(got.force.z / force - 1) < 0.05, "%g of %g", got.force.z, force);
       ck_assert_msg(fabs(got.energy / energy - 1) < 0.1, "energy %g of %g", got.energy, energy);
       ck_assert(hypot(got.force.x, got.force.y) < 1e-9 * force);
