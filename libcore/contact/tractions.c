@@ -77,9 +77,9 @@ static void add(Sums *s, double area, double depth, TlVec3 x, TlVec3 g) {
 static double change(const Side *s, const TlElement *e, TlVec3 x, TlVec3 g, TlVec3 n, double size) {
   double radius = size * (double)e->radius_m * s->map.ratio, along = tl_dot(g, n),
          across = sqrt(tl_max(0, tl_norm2(g) - along * along));
-  double bend = s->other->bend   ? tl_elements_bend(s->other->bend, x)
-                : s->other->even ? 0
-                                 : INFINITY;
+  const TlElements *known = s->other->bend;
+  double bend = s->other->even ? 0 : INFINITY;
+  if (known && radius <= known->block_m) bend = tl_elements_bend(known, x);
   double most = (across + 0.5 * bend * radius) * radius +
                 fabs(along) * size * size * (double)e->rise_m * s->map.ratio;
   return tl_min(s->other->slope * radius, most);

@@ -1,10 +1,11 @@
 /* A shape's surface as curved quadrilaterals, over which the penalty method's traction is integrated where no
  * patch serves (contact/tractions.h). Made once a shape, immutable, shared. Body frame, unit scale, metres.
  *
- * Of an avatar: a grid of some fifteen cells a radius through its spline, one corner in each cell that the
- * surface crosses, one element for each of the grid's edges that it cuts (surface nets, Gibson 1998); the
- * corners are evened out along the surface, and elements divided, twice at most, that would leave it by more than
- * 1e-4 of the radius in their middle. Of polyhedra: their faces, divided, less what lies inside another part.
+ * An avatar's spline is looked at on a grid of some fifteen cells a radius. Each cell that the surface crosses has
+ * one corner, and each edge of the grid that it cuts has one element, between the corners of the four cells about
+ * it (surface nets, Gibson 1998). Corners are evened out along the surface, and an element that would leave it by
+ * more than 1e-4 of the radius in its middle is divided, twice at most. Polyhedra have their faces, divided, less
+ * what lies inside another part.
  *
  * With corners v and unit normals n there, at bilinear weights b of u and w in [0, 1],
  *   x = p + 1/2 sum b_i ((v_i - p).n_i) n_i,  p = sum b_i v_i,
@@ -37,16 +38,16 @@ typedef struct TlElements {
   double size_m;  /* radius of the sphere of equal volume */
   double area_m2; /* of an element, in the mean */
   double reach_m; /* largest radius_m */
-  /* Bounds of the second derivatives of an avatar's spline, 1/m: within an element's reach of a place, by
-   * blocks of cells of its grid; owned, NULL: of a polyhedron, of which nothing is said. Of all. */
+  /* Bounds of the second derivatives of an avatar's spline, 1/m, within block_m of the places of a block of its
+   * grid; owned, NULL: of a polyhedron, of which nothing is said. */
   float *bend;
   int32_t blocks[3];
   double block_m;
   TlVec3 origin_m;
-  double bend_most;
+  double bend_most; /* of them near the surface */
 } TlElements;
 
-/* Second derivatives of the field within reach_m of x; outside its grid those at the nearest place of it. */
+/* Second derivatives of the field within block_m of x; outside its grid those at the nearest place of it. */
 static inline double tl_elements_bend(const TlElements *e, TlVec3 x) {
   const double at[3] = {x.x - e->origin_m.x, x.y - e->origin_m.y, x.z - e->origin_m.z};
   int64_t place[3];

@@ -23,6 +23,7 @@ typedef struct Scene {
   TlOverlapShape truth;
   TlBodies bodies;
   TlPoints points;
+  double scale; /* of b */
 } Scene;
 
 /* ---- the star ---- */
@@ -72,7 +73,7 @@ static TlVec3 star_point(const TlAvatar *star, int64_t i, int64_t count, TlVec3 
 }
 
 static void open_scene(Scene *s) {
-  *s = (Scene){.shapes = {.places = true, .surface = true}};
+  *s = (Scene){.shapes = {.places = true, .surface = true}, .scale = 1};
   tl_par_set_threads(1);
   CK_OK(make_star(&s->star));
   CK_OK(tl_shapes_add(&s->shapes, STAR, &s->star));
@@ -111,7 +112,8 @@ static Bearing press(void *scene, TlVec3 middle) {
 static double depth_in(const Scene *s, int which, TlVec3 p, TlVec3 *g) {
   const TlColliders *c = &s->bodies.colliders;
   TlVec3 q = tl_quat_rotate(tl_quat_conj(c->rotation[which]), tl_sub(p, c->position[which]));
-  double depth;
+  double depth, scale = c->scale[which];
+  q = tl_scale(1 / scale, q);
   if (c->shape[which]->avatar) {
     if (tl_norm2(q) > s->star.radius_m * s->star.radius_m) return 0;
     depth = -tl_overlap_shape_phi(&s->truth, q, g);
@@ -123,14 +125,15 @@ static double depth_in(const Scene *s, int which, TlVec3 p, TlVec3 *g) {
     (&g->x)[k] = (&q.x)[k] > 0 ? 1 : -1;
   }
   *g = tl_quat_rotate(c->rotation[which], *g);
-  return depth > 0 ? depth : 0;
+  return depth > 0 ? depth * scale : 0;
 }
 
 /* Point number i of a body's surface; false: it has no more. */
 static bool surface_point(const Scene *s, int which, int64_t i, TlVec3 *p, double *area) {
   const TlColliders *c = &s->bodies.colliders;
-  bool corners = !(c->shape[0]->avatar && c->shape[1]->avatar); /* touch over little */
-  const int64_t many = corners ? 1500000 : 300000, across = 600;
+  /* corners, and a grain beside a much larger one, touch over little of its surface */
+  bool little = !(c->shape[0]->avatar && c->shape[1]->avatar) || s->scale > 1;
+  const int64_t many = little ? 1500000 : 300000, across = 600;
   TlVec3 n;
   if (c->shape[which]->avatar) {
     if (i == many) return false;
@@ -145,7 +148,9 @@ static bool surface_point(const Scene *s, int which, int64_t i, TlVec3 *p, doubl
     *p = tl_vec3(x[0], x[1], x[2]);
     *area = cell * cell;
   }
-  *p = tl_add(c->position[which], tl_quat_rotate(c->rotation[which], *p));
+  *area *= c->scale[which] * c->scale[which];
+  *p =
+      tl_add(c->position[which], tl_quat_rotate(c->rotation[which], tl_scale(c->scale[which], *p)));
   return true;
 }
 
@@ -182,7 +187,7 @@ static void put(Scene *s, int a, int b, TlVec3 shift, uint64_t i) {
 /* A random pair, led along the line of its centres until it overlaps by about `deep`. */
 static void draw(Scene *s, int a, int b, uint64_t i, double deep) {
   TlVec3 along = tl_test_unit(1, i);
-  double low = 0, high = 3 * SIZE;
+  double low = 0, high = 1.5 * (1 + s->scale) * SIZE;
   for (int k = 0; k < 40; k++) {
     double far = 0.5 * (low + high);
     put(s, a, b, tl_scale(far, along), i);
@@ -285,6 +290,9 @@ START_TEST(forces_are_those_of_many_points) {
   judge_pairs(&s, STAR, STAR, 0.01, 0.03, 0.03);
   judge_pairs(&s, STAR, STAR, 0.03, 0.01, 0.01);
   judge_pairs(&s, STAR, STAR, 0.07, 0.01, 0.01);
+  s.scale = 5;
+  judge_pairs(&s, STAR, STAR, 0.01, 0.05, 0.05);
+  s.scale = 1;
   judge_pairs(&s, STAR, BOX, 0.015, 0.1, 0.1); /* a corner touches with few parts */
   judge_pairs(&s, STAR, BOX, 0.03, 0.1, 0.1);
   close_scene(&s);
