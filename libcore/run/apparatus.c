@@ -154,9 +154,10 @@ TlStatus tl_apparatus_press(TlRun *run, double load_N, double damping_per_s) {
 
 bool tl_apparatus_at_rest(const TlRun *run, double unbalanced, double most,
                           double kinetic_fraction) {
-  return unbalanced > 0 && unbalanced < most &&
-         run->state->totals.balance.kinetic_J <
-             kinetic_fraction * run->state->totals.balance.elastic_J;
+  if (!(unbalanced > 0 && unbalanced < most)) return false;
+  if (!tl_setup_method(&run->model->setup)->bears_force) return true; /* it stores no energy */
+  return run->state->totals.balance.kinetic_J <
+         kinetic_fraction * run->state->totals.balance.elastic_J;
 }
 
 TlBoundaryForce tl_apparatus_wall_force(const TlRun *run, const TlBoundaryForce *force,

@@ -31,7 +31,7 @@ static void add_whole(TlEnergyBalance *e, const TlStepReport *r) {
 }
 
 void tl_energy_balance_add(TlEnergyBalance *e, const TlStepReport *r) {
-  if (r->moving == 0) return;
+  if (r->moving == 0 || r->whole == 2) return;
   if (r->whole) {
     add_whole(e, r);
     return;

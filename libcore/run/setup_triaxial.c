@@ -159,7 +159,6 @@ TlStatus tl_triaxial_check(const TlSetup *setup, const TlStudy *study) {
     if (t->stages.count == 0) return TL_OK;
     return tl_study_fail(study, TL_EINPUT, "triaxial.radius_m", "is missing: the cell's radius");
   }
-  TL_TRY(tl_apparatus_needs_force(setup, study, "a triaxial cell"));
   if (!(t->height_m > 0))
     return tl_study_fail(study, TL_EINPUT, "triaxial.height_m", "is missing: the cell's height");
   if (!(t->membrane.radius_m > 0))

@@ -105,6 +105,7 @@ typedef struct TlMethodKind {
   bool resists;    /* its contacts resist rolling and twisting, and adhere (TlPairLaw) */
   bool implicit_bonds;      /* it steps the bonds of nets at any step: their springs set none */
   bool sleeps;              /* islands of bodies at rest may sleep (solve/sleep.h) */
+  bool joints_on_one_rank;  /* bodies on joints with the world, that is; else on any number */
   bool reduces;             /* moves bodies as aggregates where section reduction asks for it */
   TlPairKind memory;        /* the kind of contact memory that it keeps (model/pair_state.h) */
   unsigned solves;          /* the kinds of constraints that it solves: bits TL_KIND_BIT(kind) */

@@ -1,5 +1,6 @@
 #include "solve/step.h"
 
+#include "solve/joints.h"
 #include "solve/step_common.h"
 
 #include <math.h>
@@ -9,6 +10,12 @@ TlStatus tl_step_check(const TlModel *model, TlState *state, TlWorkspace *work, 
   const TlStep step = {.model = model, .state = state, .work = work};
   const TlMethodKind *method = tl_method(model->method);
   if (method->check_ranks) TL_TRY(method->check_ranks(model, ranks));
+  if (ranks > 1 && method->joints_on_one_rank && tl_joints_count(&state->bodies.pairs) > 0)
+    return tl_fail(
+        TL_EUSAGE,
+        "the method %s moves bodies on joints, such as the platen of a cell, on one rank, with "
+        "any number of threads; this run has %d ranks",
+        tl_method_name(model->method), ranks);
   TL_TRY(tl_step_derive(&step));
   TL_TRY(tl_step_check_constraints(&step));
   return tl_step_check_bodies(&step);

@@ -92,7 +92,8 @@
   EXACT(double, viscous_J, "J", TL_EXACT_SUM, "penalty: taken by contact damping in the step")     \
   F(int64_t, whole, "", TL_ALIKE,                                                                  \
     "1: losses and works of the step follow the energies of its start, and viscous_J has what "    \
-    "contacts store; 0: they lie half before and half after")                                      \
+    "contacts store; 0: they lie half before and half after; 2: they are not known, as by "        \
+    "impulses")                                                                                    \
   EXACT(double, impact_J, "J", TL_EXACT_SUM, "nonsmooth: taken by impacts along their normals")    \
   F(int64_t, impact_sweeps, "", TL_MOST, "nonsmooth: most iterations of an island's impact stage") \
   EXACT(double, merge_J, "J", TL_EXACT_SUM,                                                        \

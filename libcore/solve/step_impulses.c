@@ -4,19 +4,37 @@
 #include "base/log.h"
 #include "solve/nearby.h"
 #include "solve/sleep.h"
+#include "solve/step_guides.h"
 #include "solve/step_report.h"
 
 #include <math.h>
 #include <string.h>
 
+/* Speed that a step gives to what nothing holds. */
+static double gravity_kick_m_s(const TlStep *s) {
+  return tl_norm(s->model->gravity_m_s2) * s->model->step_s;
+}
+
+/* And that which their pressure gives to the spheres of a net, the most of all nets: it presses them on
+ * grains in each step and is no collision. */
+static double pressure_kick_m_s(const TlStep *s) {
+  const TlModel *m = s->model;
+  double most = 0;
+  for (int k = 0; k < m->net_count; k++) {
+    double area = tl_net_row_gap(m->nets[k].spacing_m) * m->nets[k].spacing_m;
+    most = tl_max(most, fabs(s->controls->pressure_Pa[k]) * area / m->nets[k].mass_kg);
+  }
+  return most * m->step_s;
+}
+
 static TlEtmLaw etm_law(const TlStep *s) {
   const TlImpulseOptions *c = &s->model->impulses;
-  double kick = tl_norm(s->model->gravity_m_s2) * s->model->step_s;
+  double kick = gravity_kick_m_s(s), pressed = pressure_kick_m_s(s);
   TlEtmLaw law = {.increments = c->increments,
                   .max_rounds = c->max_rounds,
                   .final_sweeps = 20000, /* 208 was the most seen: compress() in etm_level.c */
-                  .tolerance_m_s = c->tolerance * kick + 1e-6 * s->work->speed_max,
-                  .entry_m_s = 2 * kick, /* c = 2: measured */
+                  .tolerance_m_s = c->tolerance * kick + pressed + 1e-6 * s->work->speed_max,
+                  .entry_m_s = 2 * (kick + pressed), /* c = 2: measured */
                   .threshold_m_s = c->impact_threshold_m_s,
                   .similar = c->similar,
                   .friction_along_trial = c->friction_direction == TL_FRICTION_TANG,
@@ -51,7 +69,7 @@ static TlStatus stage_counts(TlStage *stage, TlArena *arena) {
 
 /* Global damping (Tan 2024 Eqs. 47-49) of both velocities; drag and scars of the ground of the
  * one. */
-static void kick(const TlStep *s, const TlDynamics *d) {
+static void kick(const TlStep *s, const TlGuides *guides, const TlDynamics *d) {
   const TlModel *m = s->model;
   const TlBodies *b = &s->state->bodies;
   double keep = 1 - s->controls->damping_per_s * m->step_s;
@@ -64,6 +82,7 @@ static void kick(const TlStep *s, const TlDynamics *d) {
     if (b->scar_per_m[i] > 0)
       t->v = tl_scale(1 / (1 + b->scar_per_m[i] * m->step_s * tl_norm(t->v)), t->v);
   }
+  tl_guides_kick(s, guides, d);
 }
 
 static TlStatus correct_walls(TlStep *s, const TlDynamics *d) {
@@ -80,19 +99,20 @@ static TlStatus correct_walls(TlStep *s, const TlDynamics *d) {
   return TL_OK;
 }
 
-static TlStatus solve(TlStep *s, const TlMotion *m, TlStage *stage, TlStepReport *r) {
+static TlStatus solve(TlStep *s, const TlMotion *m, const TlGuides *guides, TlStage *stage,
+                      TlStepReport *r) {
   const TlModel *model = s->model;
   const TlImpulseOptions *c = &model->impulses;
   stage->dynamics = &m->real;
   stage->collide = tl_method(model->method)->collide;
   stage->etm = etm_law(s);
-  double kick_m_s = tl_norm(model->gravity_m_s2) * model->step_s;
-  stage->rest =
-      (TlRestLaw){c->rest_tolerance * kick_m_s + 1e-9 * s->work->speed_max, c->rest_sweeps};
+  stage->rest = (TlRestLaw){c->rest_tolerance * (gravity_kick_m_s(s) + pressure_kick_m_s(s)) +
+                                1e-9 * s->work->speed_max,
+                            c->rest_sweeps};
   double start = tl_clock_s();
   bool etm_only = c->rest == TL_REST_ETM;
   tl_audit_enter(s->work->audit, TL_AUDIT_COLLISIONS);
-  if (etm_only) kick(s, &m->real);
+  if (etm_only) kick(s, guides, &m->real);
   stage->run = run_etm;
   stage->pair_ns = ETM_NS;
   TL_TRY(tl_stage_run(stage));
@@ -100,11 +120,12 @@ static TlStatus solve(TlStep *s, const TlMotion *m, TlStage *stage, TlStepReport
   r->etm_s = middle - start;
   tl_audit_enter(s->work->audit, TL_AUDIT_RESTING);
   if (!etm_only) {
-    kick(s, &m->real);
+    kick(s, guides, &m->real);
     stage->run = run_rest;
     stage->pair_ns = REST_NS;
     TL_TRY(tl_stage_run(stage));
   }
+  tl_guides_hold(guides, &m->real);
   TL_TRY(correct_walls(s, &m->real));
   TL_TRY(tl_sync_forward(s->sync, m->real.twist, sizeof *m->real.twist));
   TlPositionLaw position = {.rate = c->position_rate,
@@ -113,6 +134,7 @@ static TlStatus solve(TlStep *s, const TlMotion *m, TlStage *stage, TlStepReport
                             .sweeps = c->position_sweeps,
                             .real = &m->real};
   TL_TRY(tl_stage_positions(stage->groups, &position, &m->pseudo));
+  tl_guides_hold_push(guides, &m->pseudo);
   r->rest_s = tl_clock_s() - middle;
   return TL_OK;
 }
@@ -152,13 +174,14 @@ static TlStatus detect(const TlStep *s, const TlMotion *motion, const double *ne
 }
 
 /* Contacts of all that is awake; what they reach wakes, and the search is made again with it. */
-static TlStatus find_contacts(const TlStep *s, TlMotion *motion) {
+static TlStatus find_contacts(const TlStep *s, TlMotion *motion, TlGuides *guides) {
   TlWorkspace *w = s->work;
   TlBodies *b = &s->state->bodies;
   for (bool woke = true; woke;) {
     const double *nearby;
     TL_TRY(tl_nearby_speeds(s, &nearby));
     TlStatus status = tl_motion_start(b, &w->arena, motion);
+    if (status == TL_OK) status = tl_guides_start(s, motion, guides);
     if (status == TL_OK) status = detect(s, motion, nearby);
     woke = false;
     if (s->state->sleep_key == 0) {
@@ -230,10 +253,11 @@ TlStatus tl_step_by_impulses(TlStep *s, TlStepReport *r) {
   TlBodies *b = &s->state->bodies;
   TlGroups groups;
   TlMotion motion;
+  TlGuides guides;
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
   TlStatus status = tl_step_begin(s);
   if (status == TL_OK && tl_sleep_whole(s)) return sleep_on(s, r);
-  if (status == TL_OK) status = find_contacts(s, &motion);
+  if (status == TL_OK) status = find_contacts(s, &motion, &guides);
   if (status == TL_OK) status = tl_step_embedded(s);
   TL_TRY(tl_step_together(s->sync, status));
   r->detect_s = tl_clock_s() - start;
@@ -243,12 +267,13 @@ TlStatus tl_step_by_impulses(TlStep *s, TlStepReport *r) {
                         &w->arena, &groups));
   TlStage stage = {.groups = &groups};
   TL_TRY(stage_counts(&stage, &w->arena));
-  TL_TRY(solve(s, &motion, &stage, r));
+  TL_TRY(solve(s, &motion, &guides, &stage, r));
   tl_audit_enter(w->audit, TL_AUDIT_MOVE);
   if (s->sync) price_pairs(&groups, stage.counts);
   TL_TRY(tl_groups_home(&groups, &motion.real));
   if (s->sync) tl_step_charge(s, &groups);
   TL_TRY(tl_step_together(s->sync, tl_step_unresolved(s, &r->unresolved)));
+  tl_guides_note(s, &guides, &motion, r);
   TL_TRY(advance(s, &motion, &groups.islands_found, r));
   TL_TRY(remember(s));
   if (s->materials->slips) TL_TRY(tl_step_together(s->sync, tl_step_slip(s)));

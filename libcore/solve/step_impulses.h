@@ -2,6 +2,7 @@
 #ifndef TL_SOLVE_STEP_IMPULSES_H
 #define TL_SOLVE_STEP_IMPULSES_H
 
+#include "solve/joints.h"
 #include "solve/motion.h"
 #include "solve/stages.h"
 #include "solve/step_common.h"
@@ -15,7 +16,7 @@ TlStatus tl_step_impulse_rows(const TlModel *model, const TlBodies *bodies,
 #define TL_BY_IMPULSES(solve)                                                                      \
   .sleeps = true, .reach = tl_step_impulse_reach, .step = tl_step_by_impulses,                     \
   .contact_rows = tl_step_impulse_rows, .memory = TL_IMPULSES, .solves = TL_KIND_BIT(TL_BONDS),    \
-  .collide = solve
+  .solves_on_world = TL_JOINT_KINDS, .joints_on_one_rank = true, .collide = solve
 
 /* Gaps looked at again at the end poses, and grains moved apart where they came to lie inside each
  * other; uses the twists that moved them. *passes: corrections made. Collective (step_recheck.c).

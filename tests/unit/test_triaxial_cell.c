@@ -182,8 +182,8 @@ static double driven_height(const Watched *w, int64_t step, double start) {
   return start * (1 - way * DT);
 }
 
-START_TEST(figures_of_a_sheared_cell_have_their_closed_forms) {
-  Watched w = {.watch = stages_set_the_solver};
+static void figures_have_their_closed_forms(char *method) {
+  Watched w = {.watch = stages_set_the_solver, .set = method};
   char *results = run_cell(&w, "sheared", sheared_study);
   Table t;
   open_table(&t, results);
@@ -241,6 +241,11 @@ START_TEST(figures_of_a_sheared_cell_have_their_closed_forms) {
   tl_table_free(&t.csv);
   tl_run_close(&w.run);
   tl_free(results);
+}
+
+START_TEST(figures_of_a_sheared_cell_have_their_closed_forms) {
+  figures_have_their_closed_forms(NULL);
+  figures_have_their_closed_forms("solver.method=etm-level");
 }
 END_TEST
 
@@ -417,7 +422,43 @@ START_TEST(springs_and_constraints_agree_on_a_cell) {
 }
 END_TEST
 
-TL_TEST_MAIN("triaxial cell", figures_of_a_sheared_cell_have_their_closed_forms,
-             stages_end_where_the_study_says, the_pressure_s_work_is_pressure_times_volume,
-             a_stage_ends_by_rest_or_by_stress, springs_and_constraints_agree_on_a_cell,
-             what_left_the_cell_is_counted_and_taken_out)
+/* Squeezed until the pressure has stood for a while: the platen on its piston gives what loads it, and
+ * so do the contacts of the specimen, whose mean stress is the pressure (Love). */
+START_TEST(by_impulses_a_cell_bears_its_pressure) {
+  static const char squeezed_study[] = CELL DEVICE
+      "  - {kind: consolidate, pressure_Pa: 2.0e+4, ramp_s: 2.5e-3, damping_per_s: 400, "
+      "until_unbalanced: 0, most_s: 1.2e-2}\n";
+  Watched w = {.set = "solver.method=etm-level"};
+  char *results = run_cell(&w, "squeezed", squeezed_study);
+  Table t;
+  open_table(&t, results);
+  int64_t last = t.csv.rows - 2;
+  CK_NEAR(cell(&t, last, "axial_stress_Pa") / PRESSURE, 1, 0.02);
+  ck_assert_double_lt(cell(&t, last, "unbalanced_force"), 0.05);
+  CK_NEAR(cell(&t, last, "balance_error_J"), 0, 0); /* no balance is told where none is kept */
+  /* the piston's force is the other side of the contacts' */
+  const TlRun *run = &w.run;
+  TlConstraintRow *rows;
+  int64_t count, pistons = 0;
+  CK_OK(tl_step_constraints(run->work, &rows, &count));
+  for (int64_t i = 0; i < count; i++) {
+    if (rows[i].kind != TL_SLIDERS) continue;
+    double force = rows[i].force_N.z,
+           area = cell(&t, last, "volume_m3") / cell(&t, last, "height_m");
+    CK_NEAR(-force / (PRESSURE * area), 1, 0.02);
+    pistons++;
+  }
+  ck_assert_int_eq(pistons, 1);
+  tl_free(rows);
+  /* no other rank knows what guides it */
+  CK_FAILS(tl_step_check(run->model->dem, &run->state->dem, run->work, 2), TL_EUSAGE, "one rank");
+  tl_table_free(&t.csv);
+  tl_run_close(&w.run);
+  tl_free(results);
+}
+END_TEST
+
+TL_TEST_MAIN("triaxial cell", by_impulses_a_cell_bears_its_pressure,
+             figures_of_a_sheared_cell_have_their_closed_forms, stages_end_where_the_study_says,
+             the_pressure_s_work_is_pressure_times_volume, a_stage_ends_by_rest_or_by_stress,
+             springs_and_constraints_agree_on_a_cell, what_left_the_cell_is_counted_and_taken_out)

@@ -31,8 +31,6 @@ static void refused(const char *text, const char *message) {
 START_TEST(what_makes_no_sense_is_said_at_its_key) {
   refused(CELL "solver: {method: penalty}\ntriaxial: {stages: [{kind: hold, least_s: 1}]}\n",
           "triaxial.radius_m: is missing");
-  refused(CELL SIZE SKIN "  stages: [{kind: hold, least_s: 1, pressure_Pa: 10}]\n",
-          "solver.method: a triaxial cell needs penalty");
   refused(CELL METHOD SIZE "  membrane: {radius_m: 0.0025}\n"
                            "  stages: [{kind: hold, least_s: 1, pressure_Pa: 10}]\n",
           "triaxial.membrane.stiffness_N_m: is missing");
