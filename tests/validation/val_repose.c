@@ -14,57 +14,28 @@
  * sphere makes half the angle a between the upper contact's normal and the vertical with that
  * normal, and both forces lie along it; so mu >= tan(a/2), sin a = 1/sqrt(3): sqrt(3) - sqrt(2).
  */
-#include "support/grain_state.h"
+#include "judge/repose.h"
 #include "validation/pictures.h"
 
-#include "base/file.h"
 #include "base/log.h"
-#include "run/run.h"
 #include "base/mem.h"
 #include "judge/cases.h"
+#include "judge/judge.h"
 #include "judge/overlap.h"
 #include "judge/pyramid.h"
-#include "post/measure.h"
 
 #include <math.h>
 #include <stdio.h>
 
 enum { SHAPES = 3, FRICTIONS = 4, SEEDS = 4, STACKS = SHAPES * SEEDS };
-static const char *const shape[SHAPES] = {"sphere", "cube", "cross"};
 static const double friction[FRICTIONS] = {0, 0.2, 0.4, 0.6};
-static const double SETTLED_AT = 0.4; /* friction */
-enum { PENALTY_AT = 2 };              /* number of the friction that penalty runs at */
-static const double DIAMETER = 0.02, G = 9.81, SILL = 0.006 /* its radius, m */;
-/* A grain moves if faster than this, of sqrt(g d): at this speed a slope of 8.5 diameters takes 2 s
- * to change by a degree. A heap rests when no larger share of its grains moves for CALM_S. */
-static const double MOVES = 3e-3, MOVING_SHARE = 0.05, CALM_S = 0.1;
-
-typedef struct Edition {
-  double length, width;    /* of the box */
-  double settle_s, flow_s; /* before and at most after the wall goes */
-  double frictionless_s;   /* in place of flow_s: there is little that could stop such a heap */
-  int grains[SHAPES];      /* fill it to the same height */
-  double high[SHAPES];     /* they are drawn up to here */
-} Edition;
-
-static const Edition small = {0.17, 0.086, 0.55, 3.5, 2.5, {400, 361, 230}, {0.55, 0.76, 0.65}};
-static const Edition full = {0.3, 0.15, 0.8, 7, 5, {2180, 1960, 1250}, {1, 1.35, 1.15}};
-
-typedef struct Heap {
-  TlRepose repose;
-  double overlap, moving, end_s, cpu_s; /* moving: as in Watch; end: from when the wall goes */
-  double defect; /* by penalty: missing energy over what friction and dashpots took */
-  JudgeOverlap truth;
-  int64_t left, steps;
-} Heap;
+enum { PENALTY_AT = 2 }; /* number of the friction that penalty runs at */
 
 typedef struct Stack { /* what judge_cases gives: one shape and seed */
-  double fill;         /* its height: twice its grains' mean, m */
-  double overlap, cpu_s;
-  JudgeOverlap truth; /* settled */
-  Heap heap[FRICTIONS];
-  Heap bare;    /* spheres, seed 1: without friction nor sill */
-  Heap penalty; /* seed 1 */
+  ReposeStack settled;
+  ReposeHeap heap[FRICTIONS];
+  ReposeHeap bare;    /* spheres, seed 1: without friction nor sill */
+  ReposeHeap penalty; /* seed 1 */
 } Stack;
 
 typedef struct Angle { /* over the strips of all seeds */
@@ -72,225 +43,41 @@ typedef struct Angle { /* over the strips of all seeds */
   double left; /* grains, mean of the seeds */
 } Angle;
 
-/* ---- a run until rest ---- */
-
-typedef struct Watch {
-  TlRun *run;
-  const Edition *e;
-  int64_t left;    /* grains on the floor */
-  double moving;   /* share of them that moves */
-  int64_t resting; /* steps on end */
-} Watch;
-
-/* Without spin: a sphere that spins about a contact's normal moves no slope. */
-static void look(Watch *w) {
-  const TlBodies *b = &w->run->state->dem.bodies;
-  int64_t moving = 0;
-  w->left = 0;
-  for (int64_t i = 0; i < b->owned; i++) {
-    TlVec3 x = b->position[i];
-    if (x.z < 0 || x.x > w->e->length) continue;
-    moving += tl_norm2(b->velocity[i]) > MOVES * MOVES * G * DIAMETER;
-    w->left++;
-  }
-  w->moving = w->left ? (double)moving / (double)w->left : 0;
-}
-
-/* What has fallen 1.5 diameters below the floor, a cross too, reaches the heap no more: out, as
- * what leaves a terrain, for it falls ever faster and its speed widens every contact search. */
-static void take_out_fallen(TlBodies *b) {
-  for (int64_t i = 0; i < b->owned; i++)
-    if (b->position[i].z < -1.5 * DIAMETER) b->flags[i] |= TL_BODY_OUTSIDE;
-}
-
-static int rests(void *context) {
-  Watch *w = context;
-  double dt_s = w->run->model->setup.time.dt_s;
-  look(w);
-  take_out_fallen(&w->run->state->dem.bodies);
-  bool calm = (double)w->run->state->totals.steps * dt_s > CALM_S && w->moving <= MOVING_SHARE;
-  w->resting = calm ? w->resting + 1 : 0;
-  return (double)w->resting * dt_s > CALM_S;
-}
-
-/* The full edition takes hours: a run that was ended goes on from its checkpoint. */
-static TlStatus open_run(TlRun *run, TlRunOptions *options) {
-  char *history = tl_path_join(options->output, "history.csv");
-  options->resume = judge_full() && tl_file_exists(history);
-  tl_free(history);
-  options->overwrite = !options->resume;
-  return tl_run_open(run, NULL, options);
-}
-
-static double deepest(const TlRun *run) {
-  return fmax(run->state->totals.overlap_share, run->state->totals.boundary_overlap_share);
-}
-
-/* start: of the grains, by id. */
-static void put(TlRun *run, const TlGrainState *start) {
-  for (int64_t i = 0; i < run->state->dem.bodies.owned; i++)
-    tl_test_set_grain(&run->state->dem.bodies, i, &start[run->state->dem.bodies.id[i]]);
-}
-
-static void go_until_rest(TlRunOptions *options, const Edition *e, const TlGrainState *start,
-                          Heap *result) {
-  TlRun run;
-  Watch watch = {.run = &run, .e = e};
-  options->stop = rests;
-  options->stop_context = &watch;
-  JUDGE_OK(open_run(&run, options));
-  if (!options->resume) put(&run, start);
-  TlStatus status = tl_run_go(&run);
-  if ((double)watch.resting * run.model->setup.time.dt_s <= CALM_S)
-    JUDGE_OK(status); /* else we did */
-  look(&watch);
-  result->overlap = deepest(&run);
-  result->truth = judge_overlap_of_run(&run);
-  result->moving = watch.moving;
-  result->left = watch.left;
-  const TlEnergyBalance *l = &run.state->totals.balance;
-  double taken = l->friction_J + l->viscous_J;
-  result->defect = taken > 0 ? fabs(l->error_J) / taken : 0;
-  result->steps = run.state->totals.steps;
-  result->end_s = (double)run.state->totals.steps * run.model->setup.time.dt_s;
-  result->cpu_s = run.state->totals.cpu_s;
-  tl_run_close(&run);
-}
-
-static void measure(const char *folder, const Edition *e, TlRepose *repose) {
-  TlScene scene;
-  TlFrame frame;
-  int64_t *index, count;
-  TlReposeOptions floor = {.x1_m = e->length, .y1_m = e->width};
-  JUDGE_OK(tl_results_read_scene(folder, &scene));
-  JUDGE_OK(tl_results_frames(folder, &index, &count));
-  JUDGE_OK(tl_results_read_frame(folder, index[count - 1], &frame));
-  JUDGE_OK(tl_measure_repose(&scene, &frame, &floor, repose));
-  tl_frame_free(&frame);
-  tl_scene_free(&scene);
-  tl_free(index);
-}
-
 /* ---- the cases ---- */
 
 static const char *folder_of(int s, int m, int seed) {
   static char name[64];
-  snprintf(name, sizeof name, "%s_%g_%d.run", shape[s], friction[m], seed);
-  return judge_path(name);
-}
-
-enum { SETS = 15, WIDE = 96 };
-typedef struct Sets {
-  char text[SETS][WIDE];
-  char *item[SETS];
-  TlTexts list;
-} Sets;
-
-/* wall_s, sill: how long the right wall stands, how high the sill's axis lies. */
-static void settings(const Edition *e, int s, double mu, int seed, Sets *sets, double duration_s,
-                     double wall_s, double sill) {
-  double end = e->length + SILL, half = e->width / 2;
-  char(*text)[WIDE] = sets->text;
-  int n = 0;
-  snprintf(text[n++], WIDE, "grains.shapes=[%s]", shape[s]);
-  snprintf(text[n++], WIDE, "contact.friction=%g", mu);
-  snprintf(text[n++], WIDE, "contact.boundary_friction=%g", mu);
-  snprintf(text[n++], WIDE, "time.duration_s=%g", duration_s);
-  snprintf(text[n++], WIDE, "release.count=%d", e->grains[s]);
-  snprintf(text[n++], WIDE, "release.sizes.0.count=%d", e->grains[s]);
-  snprintf(text[n++], WIDE, "release.high_m=[%g, %g, %g]", e->length, e->width, e->high[s]);
-  snprintf(text[n++], WIDE, "walls.0.point_m=[%g, %g, -0.05]", (end - 0.1) / 2, half);
-  snprintf(text[n++], WIDE, "walls.0.size_m=[%g, %g, 0.1]", end + 0.1, e->width + 0.2);
-  snprintf(text[n++], WIDE, "walls.3.point_m=[0, %g, 0]", e->width);
-  snprintf(text[n++], WIDE, "walls.4.point_m=[%g, %g, %g]", end, half, sill);
-  snprintf(text[n++], WIDE, "walls.5.point_m=[%g, 0, 0]", e->length);
-  snprintf(text[n++], WIDE, "walls.5.until_s=%g", wall_s);
-  snprintf(text[n++], WIDE, "seed=%d", seed);
-  for (int i = 0; i < n; i++) sets->item[i] = text[i];
-  sets->list = (TlTexts){sets->item, n};
-}
-
-static TlRunOptions options_of(Sets *sets, const char *folder) {
-  return (TlRunOptions){
-      .study = "config/validation/repose.yaml", .sets = &sets->list, .output = folder};
-}
-
-/* Returns the grains' states by id; to be freed. */
-static TlGrainState *settle(const Edition *e, int s, int seed, Stack *stack) {
-  Sets sets;
-  char name[64];
-  TlRun run;
-  TlGrainState *start;
-  snprintf(name, sizeof name, "%s_%d.run", shape[s], seed);
-  settings(e, s, SETTLED_AT, seed, &sets, e->settle_s, 0, SILL);
-  TlRunOptions options = options_of(&sets, judge_path(name));
-  JUDGE_OK(open_run(&run, &options));
-  JUDGE_OK(tl_run_go(&run));
-  JUDGE_OK(TL_NEW(start, (size_t)run.state->dem.bodies.owned));
-  for (int64_t i = 0; i < run.state->dem.bodies.owned; i++) {
-    TlGrainState state = tl_test_grain_state(&run.state->dem.bodies, i);
-    start[state.id] = state;
-    stack->fill += 2 * state.position.z / (double)run.state->dem.bodies.owned;
-  }
-  stack->overlap = deepest(&run);
-  stack->truth = judge_overlap_of_run(&run);
-  stack->cpu_s = run.state->totals.cpu_s;
-  tl_run_close(&run);
-  return start;
-}
-
-/* One more setting. */
-static void add(Sets *sets, const char *text) {
-  int64_t n = sets->list.count++;
-  snprintf(sets->text[n], WIDE, "%s", text);
-  sets->item[n] = sets->text[n];
-}
-
-static void flow_out(Sets *sets, const char *folder, const Edition *e, const TlGrainState *start,
-                     Heap *heap) {
-  TlRunOptions options = options_of(sets, folder);
-  go_until_rest(&options, e, start, heap);
-  measure(folder, e, &heap->repose);
-  const TlRepose *r = &heap->repose;
-  fprintf(stderr, "%s: %.1f deg (%.1f to %.1f), overlap %.3g, ", folder, r->mean_deg, r->least_deg,
-          r->most_deg, heap->overlap);
-  fprintf(stderr, "%lld left, %.2g of them move, %.2f s, %.1f s CPU\n", (long long)heap->left,
-          heap->moving, heap->end_s, heap->cpu_s);
-}
-
-static void pile(const Edition *e, int s, int m, int seed, bool bare, const TlGrainState *start,
-                 Heap *heap) {
-  Sets sets;
-  settings(e, s, friction[m], seed, &sets, friction[m] > 0 ? e->flow_s : e->frictionless_s, 1e-6,
-           bare ? -1 : SILL);
-  flow_out(&sets, bare ? judge_path("bare.run") : folder_of(s, m, seed), e, start, heap);
-}
-
-static void pile_by_penalty(const Edition *e, int s, int seed, const TlGrainState *start,
-                            Heap *heap) {
-  Sets sets;
-  char name[64];
-  snprintf(name, sizeof name, "%s_penalty_%d.run", shape[s], seed);
-  settings(e, s, friction[PENALTY_AT], seed, &sets, e->flow_s, 1e-6, SILL);
-  add(&sets, "solver.method=penalty");
-  flow_out(&sets, judge_path(name), e, start, heap);
+  snprintf(name, sizeof name, "%s_%g_%d.run", repose_shape[s], friction[m], seed);
+  return name;
 }
 
 static void run_stack(int which, void *result, void *context) {
-  const Edition *e = context;
+  const ReposeEdition *e = context;
   Stack *stack = result;
   int s = which / SEEDS, seed = which % SEEDS + 1;
-  TlGrainState *start = settle(e, s, seed, stack);
-  fprintf(stderr, "%s %d: filled to %.3f m, overlap %.3g, %.1f s CPU\n", shape[s], seed,
-          stack->fill, stack->overlap, stack->cpu_s);
-  for (int m = 0; m < FRICTIONS; m++) pile(e, s, m, seed, false, start, &stack->heap[m]);
-  if (s == 0 && seed == 1) pile(e, 0, 0, 1, true, start, &stack->bare);
-  if (seed == 1 && !judge_full()) pile_by_penalty(e, s, seed, start, &stack->penalty);
+  TlGrainState *start = repose_settle(e, (ReposeShape)s, seed, &stack->settled);
+  ReposeCase c = {.shape = (ReposeShape)s, .seed = seed};
+  for (int m = 0; m < FRICTIONS; m++) {
+    c.friction = friction[m];
+    c.folder = folder_of(s, m, seed);
+    repose_flow_out(e, &c, start, &stack->heap[m]);
+  }
+  if (s == 0 && seed == 1)
+    repose_flow_out(e, &(ReposeCase){.folder = "bare.run", .seed = 1, .way_out = REPOSE_BARE},
+                    start, &stack->bare);
+  if (seed == 1 && !judge_full()) {
+    char name[64];
+    snprintf(name, sizeof name, "%s_penalty_%d.run", repose_shape[s], seed);
+    c.folder = name;
+    c.friction = friction[PENALTY_AT];
+    c.sets[0] = "solver.method=penalty";
+    repose_flow_out(e, &c, start, &stack->penalty);
+  }
   tl_free(start);
 }
 
 /* Spheres take least. */
-static const Stack *run_stacks(Edition *e) {
+static const Stack *run_stacks(ReposeEdition *e) {
   int order[STACKS];
   for (int k = 0; k < STACKS; k++) order[k] = STACKS - 1 - k;
   return judge_cases(&(JudgeCases){STACKS, sizeof(Stack), run_stack, e, order});
@@ -301,7 +88,7 @@ static const Stack *run_stacks(Edition *e) {
 /* Standard error of the mean: strips are narrower than a grain, so one counts for each diameter of
  * width; but the strips of one heap may err together, so the seeds' own scatter where it is more.
  */
-static double error_of(const Edition *e, const Stack *stack, int m, double mean_deg) {
+static double error_of(const ReposeEdition *e, const Stack *stack, int m, double mean_deg) {
   double strips = 0, seeds = 0;
   for (int i = 0; i < SEEDS; i++) {
     const TlRepose *r = &stack[i].heap[m].repose;
@@ -309,14 +96,14 @@ static double error_of(const Edition *e, const Stack *stack, int m, double mean_
     strips += (r->sd_deg * r->sd_deg + off * off) / SEEDS;
     seeds += off * off / (SEEDS - 1);
   }
-  return sqrt(fmax(strips / (SEEDS * e->width / DIAMETER), seeds / SEEDS));
+  return sqrt(fmax(strips / (SEEDS * e->width / REPOSE_DIAMETER), seeds / SEEDS));
 }
 
 /* stack: of one shape, seed after seed. */
-static Angle angle_of(const Edition *e, const Stack *stack, int m) {
+static Angle angle_of(const ReposeEdition *e, const Stack *stack, int m) {
   Angle a = {.least_deg = INFINITY, .most_deg = -INFINITY};
   for (int i = 0; i < SEEDS; i++) {
-    const Heap *h = &stack[i].heap[m];
+    const ReposeHeap *h = &stack[i].heap[m];
     a.mean_deg += h->repose.mean_deg / SEEDS;
     a.left += (double)h->left / SEEDS;
     a.least_deg = fmin(a.least_deg, h->repose.least_deg);
@@ -395,17 +182,17 @@ static void compare(const Stack *stack) {
 static void say(int s, int m, const Angle *a) {
   judge_note("%ss, friction %g: %.1f +- %.1f degrees, strips from %.1f to %.1f; %.0f grains left, "
              "%s %.2f s.",
-             s == 2 ? "crosse" : shape[s], friction[m], a->mean_deg, a->error_deg, a->least_deg,
-             a->most_deg, a->left, a->moving <= MOVING_SHARE ? "at rest by" : "still moving at",
-             a->end_s);
+             s == 2 ? "crosse" : repose_shape[s], friction[m], a->mean_deg, a->error_deg,
+             a->least_deg, a->most_deg, a->left,
+             a->moving <= REPOSE_MOVING_SHARE ? "at rest by" : "still moving at", a->end_s);
 }
 
 /* Without friction: less than a line makes of one layer that covers half the floor; and without
  * the sill less than a layer is left, which nothing pushes. */
-static void judge_frictionless(const Edition *e, const Angle *a, const Heap *bare) {
-  double layer = e->length * e->width / (DIAMETER * DIAMETER);
+static void judge_frictionless(const ReposeEdition *e, const Angle *a, const ReposeHeap *bare) {
+  double layer = e->length * e->width / (REPOSE_DIAMETER * REPOSE_DIAMETER);
   judge_at_most(JUDGE_GOAL, "repose_frictionless_sphere", a->mean_deg, "deg",
-                atan(1.5 * DIAMETER / e->length) * 180 / 3.14159265358979323846);
+                atan(1.5 * REPOSE_DIAMETER / e->length) * 180 / 3.14159265358979323846);
   judge_at_most(JUDGE_GOAL, "repose_frictionless_bare", (double)bare->left / layer, "layers", 1);
   judge_paper("repose_frictionless", a->mean_deg, 5.76, "deg",
               "Peyneau and Roux 2008, large packs of spheres");
@@ -421,23 +208,24 @@ static void judge_penalty(const Stack *stack, Angle a[SHAPES][FRICTIONS]) {
   double overlap = 0, moving = 0, defect = 0;
   for (int s = 0; s < SHAPES; s++) {
     char name[64];
-    const Heap *p = &stack[s * SEEDS].penalty, *i = &stack[s * SEEDS].heap[PENALTY_AT];
+    const ReposeHeap *p = &stack[s * SEEDS].penalty, *i = &stack[s * SEEDS].heap[PENALTY_AT];
     const Angle *mean = &a[s][PENALTY_AT];
     double deviation = hypot(mean->error_deg, sqrt(SEEDS) * mean->error_deg);
-    snprintf(name, sizeof name, "repose_penalty_%s_off", shape[s]);
+    snprintf(name, sizeof name, "repose_penalty_%s_off", repose_shape[s]);
     judge_at_most(JUDGE_GOAL, name, fabs(p->repose.mean_deg - mean->mean_deg) / deviation,
                   "of the deviation", 2);
-    snprintf(name, sizeof name, "repose_angle_%s", shape[s]);
+    snprintf(name, sizeof name, "repose_angle_%s", repose_shape[s]);
     judge_both(name, &(JudgeBoth){i->repose.mean_deg, p->repose.mean_deg, i->cpu_s, p->cpu_s, 0},
                "deg", "");
     judge_note("%ss, friction %g, seed 1: by impulses %.1f degrees, %lld grains left, by penalty "
                "%.1f (strips from %.1f to %.1f), %lld left, %s %.2f s, deepest overlap %.2f%% of a "
                "radius, %.3g ms CPU a step; the four seeds' mean %.1f.",
-               s == 2 ? "crosse" : shape[s], friction[PENALTY_AT], i->repose.mean_deg,
+               s == 2 ? "crosse" : repose_shape[s], friction[PENALTY_AT], i->repose.mean_deg,
                (long long)i->left, p->repose.mean_deg, p->repose.least_deg, p->repose.most_deg,
-               (long long)p->left, p->moving <= MOVING_SHARE ? "at rest by" : "still moving at",
-               p->end_s, 100 * p->overlap, 1e3 * p->cpu_s / (double)p->steps, mean->mean_deg);
-    snprintf(name, sizeof name, "repose_penalty_%s_true_overlap", shape[s]);
+               (long long)p->left,
+               p->moving <= REPOSE_MOVING_SHARE ? "at rest by" : "still moving at", p->end_s,
+               100 * p->overlap, 1e3 * p->cpu_s / (double)p->steps, mean->mean_deg);
+    snprintf(name, sizeof name, "repose_penalty_%s_true_overlap", repose_shape[s]);
     judge_true_overlap(name, &p->truth);
     overlap = fmax(overlap, p->overlap);
     moving = fmax(moving, p->moving);
@@ -445,15 +233,15 @@ static void judge_penalty(const Stack *stack, Angle a[SHAPES][FRICTIONS]) {
   }
   judge_at_most(JUDGE_CORRECT, "repose_penalty_overlap", overlap, "of the radius", 0.02);
   judge_at_most(JUDGE_CORRECT, "repose_penalty_energy_defect", defect, "of what was lost", 0.01);
-  judge_at_most(JUDGE_GOAL, "repose_penalty_rest", moving, "of the grains", MOVING_SHARE);
+  judge_at_most(JUDGE_GOAL, "repose_penalty_rest", moving, "of the grains", REPOSE_MOVING_SHARE);
 }
 
 /* ---- pictures ---- */
 
-static void picture(const Edition *e, int s, int m, const char *name) {
+static void picture(const ReposeEdition *e, int s, int m, const char *name) {
   static const double last[] = {1};
-  double size = e->length / small.length;
-  Gallery g = {.folder = folder_of(s, m, 1),
+  double size = e->length / 0.17;
+  Gallery g = {.folder = judge_path(folder_of(s, m, 1)),
                .from = {0.12 * size, -0.44 * size, 0.16 * size},
                .at = {0.09 * size, 0.5 * e->width, 0.08 * size},
                .colour = TL_COLOUR_ID,
@@ -464,13 +252,13 @@ static void picture(const Edition *e, int s, int m, const char *name) {
 
 /* All boxes are filled to 1.3 of the floor's length within a tenth: less would cut steep slopes off
  * (tan 52 deg = 1.3), and what falls must not depend on the shape. */
-static void judge_stacks(const Edition *e, const Stack *stack) {
+static void judge_stacks(const ReposeEdition *e, const Stack *stack) {
   double least = INFINITY, most = 0, cpu_s = 0, overlap = 0;
   for (int i = 0; i < STACKS; i++) {
-    least = fmin(least, stack[i].fill);
-    most = fmax(most, stack[i].fill);
-    cpu_s += stack[i].cpu_s + stack[i].bare.cpu_s + stack[i].penalty.cpu_s;
-    overlap = fmax(overlap, fmax(stack[i].overlap, stack[i].bare.overlap));
+    least = fmin(least, stack[i].settled.fill);
+    most = fmax(most, stack[i].settled.fill);
+    cpu_s += stack[i].settled.cpu_s + stack[i].bare.cpu_s + stack[i].penalty.cpu_s;
+    overlap = fmax(overlap, fmax(stack[i].settled.overlap, stack[i].bare.overlap));
     for (int m = 0; m < FRICTIONS; m++) {
       cpu_s += stack[i].heap[m].cpu_s;
       overlap = fmax(overlap, stack[i].heap[m].overlap);
@@ -483,13 +271,13 @@ static void judge_stacks(const Edition *e, const Stack *stack) {
   judge_at_most(JUDGE_CORRECT, "repose_overlap", overlap, "of the radius", 0.02);
   for (int s = 0; s < SHAPES; s++) {
     char name[64];
-    JudgeOverlap worst = stack[s * SEEDS].truth;
+    JudgeOverlap worst = stack[s * SEEDS].settled.truth;
     for (int i = s * SEEDS; i < (s + 1) * SEEDS; i++) {
-      worst = judge_overlap_worse(worst, stack[i].truth);
+      worst = judge_overlap_worse(worst, stack[i].settled.truth);
       for (int m = 0; m < FRICTIONS; m++)
         worst = judge_overlap_worse(worst, stack[i].heap[m].truth);
     }
-    snprintf(name, sizeof name, "repose_%s_true_overlap", shape[s]);
+    snprintf(name, sizeof name, "repose_%s_true_overlap", repose_shape[s]);
     judge_true_overlap(name, &worst);
   }
 }
@@ -498,7 +286,7 @@ int main(int argc, char **argv) {
   static Angle a[SHAPES][FRICTIONS];
   judge_open("repose", argc, argv);
   tl_log_set("val_repose", TL_LOG_WARN);
-  Edition e = judge_full() ? full : small;
+  ReposeEdition e = *repose_edition();
   const Stack *stack = run_stacks(&e); /* forks: before anything that threads or ranks do */
   double moving = 0;
   for (int s = 0; s < SHAPES; s++)
@@ -511,7 +299,7 @@ int main(int argc, char **argv) {
   judge_order(a);
   judge_frictionless(&e, &a[0][0], &stack[0].bare);
   judge_stacks(&e, stack);
-  judge_at_most(JUDGE_GOAL, "repose_rest", moving, "of the grains", MOVING_SHARE);
+  judge_at_most(JUDGE_GOAL, "repose_rest", moving, "of the grains", REPOSE_MOVING_SHARE);
   if (!judge_full()) judge_penalty(stack, a);
   judge_at_most(JUDGE_CORRECT, "repose_pyramid_error",
                 fabs(pyramid_least_friction("etm-level") - (sqrt(3) - sqrt(2))), "friction", 0.001);
