@@ -1,0 +1,160 @@
+/* Three methods, one truth: the same settled grains by impulses, by penalty forces with a tangential
+ * stiffness of 2/7 of the normal one and as large as it, and by the nonsmooth method, the study's keys
+ * of the methods alone being different (config/validation/repose.yaml).
+ *
+ * Spheres, cubes, crosses and stones with hollows settle in a box, at friction 0.4; then its right wall
+ * goes. Over a low sill: angle of repose, four seeds. On a long floor: run-out after half a second,
+ * two seeds. Overlaps are those of the oracle (judge/overlap.h).
+ *
+ * Two methods agree when the means over their seeds lie no farther apart than the seeds of the two
+ * scatter: the larger of the two ranges. A pile has no more than a few hundred grains in the small
+ * edition, so a method that is off by less than that is not found here.
+ */
+#include "judge/repose.h"
+#include "validation/pictures.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "judge/cases.h"
+#include "judge/judge.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { SEEDS = 4, RUN_OUT_SEEDS = 2, STACKS = REPOSE_SHAPES * SEEDS };
+typedef enum Method { IMPULSES, PENALTY, RIGID, NONSMOOTH, METHODS } Method;
+static const char *const method_name[METHODS] = {"impulses", "penalty", "rigid", "nonsmooth"};
+static const char *const method_said[METHODS] = {"impulses", "penalty, ks 2/7 of kn",
+                                                 "penalty, ks as kn", "the nonsmooth method"};
+static const char *const method_sets[METHODS][2] = {
+    {"solver.method=etm-level", NULL},
+    {"solver.method=penalty", NULL},
+    {"solver.method=penalty", "penalty.tangential_ratio=1"},
+    {"solver.method=nonsmooth", NULL}};
+
+typedef struct Stack { /* what judge_cases gives: one shape and seed */
+  ReposeStack settled;
+  ReposeHeap heap[METHODS], run_out[METHODS]; /* no steps: was not run */
+} Stack;
+
+/* By penalty cubes, crosses and stones take minutes a pile: in the small edition one seed of them. */
+static bool is_run(int s, int seed, Method m) {
+  bool springs = m == PENALTY || m == RIGID;
+  return judge_full() || !springs || s == REPOSE_SPHERE || seed == 1;
+}
+
+static void flow_out(const ReposeEdition *e, int s, int seed, Method m, const TlGrainState *start,
+                     Stack *stack) {
+  char name[64];
+  ReposeCase c = {.folder = name, .shape = (ReposeShape)s, .friction = 0.4, .seed = seed};
+  for (int i = 0; i < 2; i++) c.sets[i] = method_sets[m][i];
+  snprintf(name, sizeof name, "%s_%s_%d.run", repose_shape[s], method_name[m], seed);
+  repose_flow_out(e, &c, start, &stack->heap[m]);
+  if (seed > RUN_OUT_SEEDS) return;
+  c.way_out = REPOSE_LONG_FLOOR;
+  snprintf(name, sizeof name, "%s_%s_%d_out.run", repose_shape[s], method_name[m], seed);
+  repose_flow_out(e, &c, start, &stack->run_out[m]);
+}
+
+static void run_stack(int which, void *result, void *context) {
+  const ReposeEdition *e = context;
+  Stack *stack = result;
+  int s = which / SEEDS, seed = which % SEEDS + 1;
+  TlGrainState *start = repose_settle(e, (ReposeShape)s, seed, &stack->settled);
+  for (int m = 0; m < METHODS; m++)
+    if (is_run(s, seed, (Method)m)) flow_out(e, s, seed, (Method)m, start, stack);
+  tl_free(start);
+}
+
+/* ---- judging ---- */
+
+typedef struct Mean { /* over the seeds that were run */
+  double value, least, most, cpu_s;
+  int seeds;
+} Mean;
+
+typedef double (*Figure)(const ReposeHeap *heap);
+
+static double angle(const ReposeHeap *heap) {
+  return heap->repose.mean_deg;
+}
+
+static double left(const ReposeHeap *heap) {
+  return (double)heap->left;
+}
+
+static double run_out(const ReposeHeap *heap) {
+  return 1e3 * heap->run_out_m;
+}
+
+static void add(Mean *mean, const ReposeHeap *heap, Figure figure) {
+  if (heap->steps == 0) return;
+  double x = figure(heap);
+  mean->least = mean->seeds ? fmin(mean->least, x) : x;
+  mean->most = mean->seeds ? fmax(mean->most, x) : x;
+  mean->value += x;
+  mean->cpu_s += heap->cpu_s;
+  mean->seeds++;
+}
+
+static Mean mean_of(const Stack *stack, int s, Method m, bool out, Figure figure) {
+  Mean mean = {0};
+  for (int i = s * SEEDS; i < (s + 1) * SEEDS; i++)
+    add(&mean, out ? &stack[i].run_out[m] : &stack[i].heap[m], figure);
+  mean.value /= fmax(1, mean.seeds);
+  mean.cpu_s /= fmax(1, mean.seeds);
+  return mean;
+}
+
+/* Distance of the means over the larger range of the two; a method of one seed has no range. */
+static double apart(const Mean *a, const Mean *b) {
+  return fabs(a->value - b->value) / fmax(a->most - a->least, b->most - b->least);
+}
+
+static void judge_figure(const Stack *stack, const char *what, const char *unit, bool out,
+                         Figure figure) {
+  for (int s = 0; s < REPOSE_SHAPES; s++) {
+    Mean by[METHODS];
+    for (int m = 0; m < METHODS; m++) {
+      char name[64];
+      by[m] = mean_of(stack, s, (Method)m, out, figure);
+      judge_note("%s of %s by %s: %.1f %s (%d seeds, %.1f to %.1f), %.3g s CPU.", what,
+                 repose_shape[s], method_said[m], by[m].value, unit, by[m].seeds, by[m].least,
+                 by[m].most, by[m].cpu_s);
+      if (m == 0) continue;
+      snprintf(name, sizeof name, "three_methods_%s_%s_%s", out ? "out" : what, repose_shape[s],
+               method_name[m]);
+      judge_at_most(JUDGE_GOAL, name, apart(&by[m], &by[IMPULSES]), "of the seeds' range", 1);
+    }
+  }
+}
+
+static void judge_overlaps(const Stack *stack) {
+  for (int s = 0; s < REPOSE_SHAPES; s++)
+    for (int m = 0; m < METHODS; m++) {
+      char name[64];
+      JudgeOverlap worst = {0};
+      for (int i = s * SEEDS; i < (s + 1) * SEEDS; i++) {
+        if (stack[i].heap[m].steps) worst = judge_overlap_worse(worst, stack[i].heap[m].truth);
+        if (stack[i].run_out[m].steps)
+          worst = judge_overlap_worse(worst, stack[i].run_out[m].truth);
+      }
+      snprintf(name, sizeof name, "three_methods_%s_%s_true_overlap", repose_shape[s],
+               method_name[m]);
+      judge_true_overlap(name, &worst);
+    }
+}
+
+int main(int argc, char **argv) {
+  judge_open("three_methods", argc, argv);
+  tl_log_set("val_three_methods", TL_LOG_WARN);
+  ReposeEdition e = *repose_edition();
+  int order[STACKS];
+  for (int k = 0; k < STACKS; k++) order[k] = STACKS - 1 - k; /* spheres take least */
+  const Stack *stack = judge_cases(&(JudgeCases){STACKS, sizeof(Stack), run_stack, &e, order});
+  judge_figure(stack, "angle", "degrees", false, angle);
+  judge_figure(stack, "left", "grains", false, left);
+  judge_figure(stack, "run-out", "mm", true, run_out);
+  judge_overlaps(stack);
+  return judge_close();
+}
