@@ -1,7 +1,10 @@
 /* The solve of the nonsmooth method: CPU of an iteration over a contact, on a heap of spheres with
  * friction, without and with rolling resistance, and of boxes by patches; how many iterations a warm
  * start and conjugate gradients save; what the cells of a large island cost, and what threads gain. */
+#include "judge/calibrate.h"
 #include "judge/judge.h"
+#include "judge/lsdrop.h"
+#include "judge/overlap.h"
 #include "support/grain_state.h"
 #include "support/materials.h"
 #include "support/placed.h"
@@ -182,6 +185,65 @@ static void pile(void) {
   heap_free(&h);
 }
 
+/* ---- the peers' drop ---- */
+
+typedef struct Phase { /* a tenth of a second before its end */
+  const char *name;
+  double end_s,
+      siconos_ms; /* CPU a step, recorded: Siconos 4.4.0, hulls of 42 points, 1000 iterations, 1e-4 */
+} Phase;
+
+typedef struct Drop {
+  double ms[3], sweeps[3],
+      residual[3]; /* CPU a step; mean most iterations of an island; most, over g h */
+} Drop;
+
+static void phase(LsDrop *d, const Phase *p, Drop *drop, int k) {
+  enum { STEPS = 20 };
+  lsdrop_run(d, p->end_s - STEPS * d->scene.config.step_s - d->time_s);
+  double cpu_s = d->cpu_s;
+  for (int i = 0; i < STEPS; i++) {
+    const TlStepReport *r = &d->scene.report;
+    lsdrop_run(d, d->scene.config.step_s);
+    drop->sweeps[k] += (double)r->rest_sweeps / STEPS;
+    drop->residual[k] =
+        fmax(drop->residual[k], r->rest_residual_m_s / (9.81 * d->scene.config.step_s));
+  }
+  drop->ms[k] = 1e3 * (d->cpu_s - cpu_s) / STEPS;
+}
+
+/* 216 grains of the peers' drop scene at their step: cost of a step while they strike, settle and rest. */
+static void peers_drop(void) {
+  enum { PHASES = 3 };
+  static const Phase phases[PHASES] = {
+      {"impact", 0.2, 1617}, {"settling", 0.4, 461}, {"rest", 0.6, 162}};
+  LsDrop d;
+  Drop drop = {0};
+  double factor = judge_machine_factor();
+  lsdrop_open(&d, 6, (LsMethod){.step_s = 5e-3, .young_Pa = 1e8, .iterations = 1000});
+  for (int k = 0; k < PHASES; k++) {
+    char name[64];
+    phase(&d, &phases[k], &drop, k);
+    snprintf(name, sizeof name, "nonsmooth_drop_%s", phases[k].name);
+    judge_at_most(JUDGE_GOAL, name, drop.ms[k] / factor / phases[k].siconos_ms,
+                  "of Siconos' recorded CPU time a step", 0.1);
+    judge_note("216 grains, %s: %.1f ms CPU a step, %.0f iterations, residual %.1g of g h.",
+               phases[k].name, drop.ms[k], drop.sweeps[k], drop.residual[k]);
+  }
+  double deepest = d.deepest;
+  lsdrop_run(&d, 0.4);
+  const TlStepReport *r = &d.scene.report;
+  JudgeOverlap truth = judge_overlap_of_scene(&d.scene);
+  judge_at_most(JUDGE_GOAL, "nonsmooth_drop_true_overlap", truth.largest_share,
+                "of the radius, at 1 s", 0.01);
+  judge_note(
+      "The deepest overlap of any step is %.2f%% of the radius, at 1 s %.2f%%; kinetic energy is "
+      "then %.1g of the drop's.",
+      100 * deepest, 100 * fmax(r->overlap_share, r->boundary_overlap_share),
+      r->kinetic_J / d.drop_J);
+  lsdrop_close(&d);
+}
+
 int main(int argc, char **argv) {
   int32_t patches[3];
   judge_open("nonsmooth", argc, argv);
@@ -196,5 +258,6 @@ int main(int argc, char **argv) {
              WIDE * WIDE * HIGH, patches[0], patches[1], patches[2], box, gradients);
   starts();
   pile();
+  peers_drop();
   return judge_close();
 }

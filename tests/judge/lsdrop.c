@@ -15,9 +15,16 @@ static void begin(LsDrop *d, LsMethod method) {
   memset(d, 0, sizeof *d);
   judge_scene_open(&d->scene);
   TlSolverConfig *c = &d->scene.config;
+  if (method.young_Pa > 0) *c = tl_test_nonsmooth();
   c->step_s = method.step_s;
   TL_TEST_SET(c, TL_TEST_BOTH, friction, 0.5);
   TL_TEST_SET(c, TL_TEST_BOTH, restitution, 0.2);
+  if (method.young_Pa > 0) {
+    c->gravity_m_s2 = tl_vec3(0, 0, -GRAVITY);
+    c->nonsmooth.iterations = c->nonsmooth.impact_iterations = method.iterations;
+    TL_TEST_SET(c, TL_TEST_BOTH, restitution, 0);
+    TL_TEST_SET(c, TL_TEST_BOTH, stiffness.young_Pa, method.young_Pa);
+  }
   if (method.normal_Pa_m == 0) return;
   c->method = TL_PENALTY;
   c->search.sides = TL_SIDES_BOTH;

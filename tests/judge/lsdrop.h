@@ -18,6 +18,9 @@ typedef struct LsMethod {
   double normal_Pa_m; /* by penalty, traction of so stiff a surface; 0: by impulses */
   /* no more of a grain's surface touches, the safe step is reckoned with it; 0: 0.02 */
   double touching_share;
+  /* by the nonsmooth method, without rebound, so stiff and with so many iterations at most */
+  double young_Pa;
+  int iterations;
 } LsMethod;
 
 void lsdrop_open(LsDrop *drop, int side, LsMethod method);
