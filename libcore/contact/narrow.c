@@ -36,15 +36,6 @@ void tl_points_free(TlPoints *points) {
   *points = (TlPoints){0};
 }
 
-static TlMat3 rotation_between(const TlMat3 *turn_from, const TlMat3 *turn_to) {
-  TlMat3 r;
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++)
-      r.m[i][j] = turn_to->m[0][i] * turn_from->m[0][j] + turn_to->m[1][i] * turn_from->m[1][j] +
-                  turn_to->m[2][i] * turn_from->m[2][j];
-  return r;
-}
-
 /* back: r is the rotation the other way. */
 static void make_side(const TlColliders *b, int64_t from, int64_t to, const TlMat3 *turn_from,
                       const TlMat3 *turn_to, const TlMat3 *r, bool back, TlNarrowSide *s) {
@@ -64,7 +55,7 @@ static void make_side(const TlColliders *b, int64_t from, int64_t to, const TlMa
 
 void tl_narrow_sides(const TlColliders *colliders, int64_t a, int64_t b, const TlMat3 *turn_a,
                      const TlMat3 *turn_b, TlMat3 *a_to_b, TlNarrowSide side[2]) {
-  *a_to_b = rotation_between(turn_a, turn_b);
+  *a_to_b = tl_mat_tmul(*turn_b, *turn_a);
   make_side(colliders, a, b, turn_a, turn_b, a_to_b, false, &side[0]);
   make_side(colliders, b, a, turn_b, turn_a, a_to_b, true, &side[1]);
 }
@@ -179,7 +170,7 @@ static TlNarrowSide side_of(const TlColliders *b, int64_t from, int64_t to, int 
   TlNarrowSide s;
   turn[0] = tl_quat_matrix(b->rotation[from]);
   turn[1] = tl_quat_matrix(b->rotation[to]);
-  TlMat3 r = rotation_between(&turn[0], &turn[1]);
+  TlMat3 r = tl_mat_tmul(turn[1], turn[0]);
   make_side(b, from, to, &turn[0], &turn[1], &r, false, &s);
   s.side = side;
   return s;
@@ -301,7 +292,7 @@ TlStatus tl_narrow_seek(const TlColliders *b, int64_t sphere, int64_t to, const 
   if (points->count == had && !tl_narrow_holds(b, sphere, to)) return TL_OK;
   const TlShape *shape = b->shape[to];
   TlNarrowSide way;
-  TlMat3 r = rotation_between(&unturned, turn_to);
+  TlMat3 r = tl_mat_tmul(*turn_to, unturned);
   make_side(b, sphere, to, &unturned, turn_to, &r, false, &way);
   way.side = side;
   double spacing = shape->node_spacing / way.map.ratio, radius = b->shape[sphere]->size[0];

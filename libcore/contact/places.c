@@ -474,12 +474,10 @@ static Both both_of(const TlPlaceQuery *q) {
   Both p = {.query = q,
             .shape = {c->shape[q->a], c->shape[q->b]},
             .scale = {c->scale[q->a], c->scale[q->b]},
+            .r = tl_mat_tmul(*q->turn_b, *q->turn_a),
             .t = tl_mat_tvec(*q->turn_b, tl_sub(c->position[q->a], c->position[q->b])),
             .size = tl_min(c->radius[q->a], c->radius[q->b]),
             .face = INFINITY};
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++)
-      for (int k = 0; k < 3; k++) p.r.m[i][j] += q->turn_b->m[k][i] * q->turn_a->m[k][j];
   for (int s = 0; s < 2; s++) {
     const TlPlaceShape *place = p.shape[s]->place;
     double cell = place->spline.spacing_m * p.scale[s], spacing = place->spacing * p.scale[s];

@@ -6,6 +6,7 @@
 #include "contact/facet_surface.h"
 #include "contact/patches.h"
 #include "contact/tractions.h"
+#include "contact/wall_facets.h"
 #include "contact/wall_places.h"
 #include "contact/ground.h"
 #include "model/net.h"
@@ -222,6 +223,11 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
   if (places && options->surface && b->shape[i]->place->part &&
       boundary->kind == &tl_boundary_plane)
     return faces_at_plane(b, i, turn, boundary, points);
+  TlWallFacets facets = places && !options->surface
+                            ? tl_wall_facets_of(b, i, boundary, wanted->margin)
+                            : TL_WALL_FACETS_NONE;
+  if (facets == TL_WALL_FACETS_INSTEAD)
+    return tl_wall_facets(b, i, turn, boundary, wanted->margin, points);
   if (options->surface && !surface) places = false; /* nodes or elements stand for the surface */
   bool traction = !surface && options->elements && !boundary->kind->relief &&
                   tl_tractions_serve(b->shape[i], b->shape[i]);
@@ -250,6 +256,8 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
   wanted->margin = final.margin;
   if (status == TL_OK && places)
     status = tl_wall_places(b, i, turn, boundary, &final, surface, had, points);
+  if (status == TL_OK && facets == TL_WALL_FACETS_MORE)
+    status = tl_wall_facets(b, i, turn, boundary, final.margin, points);
   if (status == TL_OK && surface) tl_patches_at_wall(b, i, turn, boundary, had, points);
   if (status == TL_OK) return TL_OK;
   return tl_context(status, "grain %lld (avatar %lld) at boundary %d", (long long)b->id[i],

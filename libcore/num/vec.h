@@ -74,6 +74,21 @@ static inline TlVec3 tl_mat_tvec(TlMat3 a, TlVec3 v) {
                  a.m[0][1] * v.x + a.m[1][1] * v.y + a.m[2][1] * v.z,
                  a.m[0][2] * v.x + a.m[1][2] * v.y + a.m[2][2] * v.z);
 }
+static inline TlMat3 tl_mat_mul(TlMat3 a, TlMat3 b) {
+  TlMat3 r;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      r.m[i][j] = a.m[i][0] * b.m[0][j] + a.m[i][1] * b.m[1][j] + a.m[i][2] * b.m[2][j];
+  return r;
+}
+/* A^T B */
+static inline TlMat3 tl_mat_tmul(TlMat3 a, TlMat3 b) {
+  TlMat3 r;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      r.m[i][j] = a.m[0][i] * b.m[0][j] + a.m[1][i] * b.m[1][j] + a.m[2][i] * b.m[2][j];
+  return r;
+}
 static inline TlVec3 tl_sym_vec(TlSym3 s, TlVec3 v) {
   return tl_vec3(s.xx * v.x + s.xy * v.y + s.xz * v.z, s.xy * v.x + s.yy * v.y + s.yz * v.z,
                  s.xz * v.x + s.yz * v.y + s.zz * v.z);
