@@ -1,7 +1,7 @@
 /* The triaxial laboratory. A membrane's tube under pressure and the stress of a simple cubic
  * packing against their closed forms; then small specimens of angular grains sheared in the
  * cell: by penalty with a tangential stiffness of 2/7 of the normal one and as large as it, by the
- * nonsmooth method and by impulses, two seeds of the specimen (--full: four); and the first one with
+ * nonsmooth method and by impulses, four seeds of the specimen; and the first one with
  * another friction, and with spheres in the grains' places (Tan 2022 4.5-4.6). What a test of
  * laboratory size gives is in docs/notebook/triaxial.md. */
 #include "judge/cases.h"
@@ -130,11 +130,7 @@ static const char *const set[CASES] = {"seed=1",
                                        "grains.as_spheres=yes"};
 static const char *const name[CASES] = {"dense",    "rigid",    "nonsmooth",
                                         "impulses", "slippery", "spheres"};
-enum { SEEDS = 2, FULL_SEEDS = 4, FIRST_SEED = 5 };
-
-static int seeds(void) {
-  return judge_full() ? FULL_SEEDS : SEEDS;
-}
+enum { SEEDS = 4, FIRST_SEED = 5 };
 
 static const char *folder_of(const char *what, int seed) {
   char run[64];
@@ -251,11 +247,11 @@ typedef struct Mean { /* over the seeds */
 
 static Mean mean_of(const Test *t, int method) {
   Mean m = {.least_Pa = INFINITY, .most_Pa = -INFINITY};
-  for (int s = 0; s < seeds(); s++) {
+  for (int s = 0; s < SEEDS; s++) {
     const Test *one = &t[s * CASES + method];
-    m.q_Pa += one->mean_q_Pa / seeds();
-    m.peak_deg += one->peak_deg / seeds();
-    m.cpu_s += one->cpu_s / seeds();
+    m.q_Pa += one->mean_q_Pa / SEEDS;
+    m.peak_deg += one->peak_deg / SEEDS;
+    m.cpu_s += one->cpu_s / SEEDS;
     m.least_Pa = fmin(m.least_Pa, one->mean_q_Pa);
     m.most_Pa = fmax(m.most_Pa, one->mean_q_Pa);
   }
@@ -284,14 +280,14 @@ static void judge_methods(const Test *t) {
   for (int i = 0; i < METHODS; i++)
     judge_note("Deviator from 2%% on by %s: %.0f kPa (%d seeds, %.0f to %.0f), peak %.1f degrees; "
                "%.0f s CPU.",
-               said[i], 1e-3 * by[i]->q_Pa, seeds(), 1e-3 * by[i]->least_Pa, 1e-3 * by[i]->most_Pa,
+               said[i], 1e-3 * by[i]->q_Pa, SEEDS, 1e-3 * by[i]->least_Pa, 1e-3 * by[i]->most_Pa,
                by[i]->peak_deg, by[i]->cpu_s);
 }
 
 static void judge_cell(const Test *t) {
   const Test *dense = &t[DENSE], *slippery = &t[SLIPPERY], *spheres = &t[SPHERES];
   double defect = 0, inertia = 0, escaped = 0;
-  for (int i = 0; i < seeds() * CASES; i++) {
+  for (int i = 0; i < SEEDS * CASES; i++) {
     if (i >= CASES && i % CASES >= METHODS) continue;
     if (i % CASES != IMPULSES) defect = fmax(defect, 0.01 * t[i].defect); /* which book no losses */
     inertia = fmax(inertia, t[i].inertia);
@@ -356,8 +352,8 @@ int main(int argc, char **argv) {
                                           "Spheres of their volumes"};
   judge_open("triaxial", argc, argv);
   tl_log_set("val_triaxial", TL_LOG_WARN);
-  Settled *settled = judge_cases(&(JudgeCases){seeds(), sizeof(Settled), settle, NULL, NULL});
-  const Test *t = judge_cases(&(JudgeCases){seeds() * CASES, sizeof(Test), shear, settled, NULL});
+  Settled *settled = judge_cases(&(JudgeCases){SEEDS, sizeof(Settled), settle, NULL, NULL});
+  const Test *t = judge_cases(&(JudgeCases){SEEDS * CASES, sizeof(Test), shear, settled, NULL});
   tube();
   cubic();
   judge_cell(t);
