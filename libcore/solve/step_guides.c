@@ -8,34 +8,43 @@
  * whose spin no impulse changes. */
 static const double HEAVY = 1e-13;
 
-static TlStatus make_own(const TlStep *s, TlMotion *motion, TlGuides *guides,
-                         double **inverse_mass) {
-  const TlBodies *b = &s->state->bodies;
-  size_t joints = tl_joints_count(&b->pairs);
-  guides->guide = tl_arena_push(&s->work->arena, joints + 1, sizeof *guides->guide);
-  *inverse_mass = tl_arena_push(&s->work->arena, (size_t)b->total, sizeof **inverse_mass);
-  s->work->joint_row = tl_arena_push(&s->work->arena, joints + 1, sizeof *s->work->joint_row);
-  if (!guides->guide || !*inverse_mass || !s->work->joint_row) return TL_ENOMEM;
+/* What contacts find of bodies that are guided differs from what these are. */
+typedef struct Own {
+  double *inverse_mass;
+  TlSym3 *inverse_inertia;
+} Own;
+
+static TlStatus make_own(const TlStep *s, TlMotion *motion, TlGuides *guides, Own *own) {
+  TlArena *arena = &s->work->arena;
+  TlDynamics *d = &motion->real;
+  size_t joints = tl_joints_count(&s->state->bodies.pairs), n = (size_t)s->state->bodies.total;
+  guides->guide = tl_arena_push(arena, joints + 1, sizeof *guides->guide);
+  s->work->joint_row = tl_arena_push(arena, joints + 1, sizeof *s->work->joint_row);
+  own->inverse_mass = tl_arena_push(arena, n, sizeof *own->inverse_mass);
+  own->inverse_inertia = tl_arena_push(arena, n, sizeof *own->inverse_inertia);
+  if (!guides->guide || !s->work->joint_row || !own->inverse_mass || !own->inverse_inertia)
+    return TL_ENOMEM;
   memset(s->work->joint_row, 0, (joints + 1) * sizeof *s->work->joint_row);
   s->work->joint_rows = joints;
-  memcpy(*inverse_mass, b->inverse_mass, (size_t)b->total * sizeof **inverse_mass);
-  motion->real.inverse_mass = motion->pseudo.inverse_mass = *inverse_mass;
+  memcpy(own->inverse_mass, d->inverse_mass, n * sizeof *own->inverse_mass);
+  memcpy(own->inverse_inertia, d->inverse_inertia, n * sizeof *own->inverse_inertia);
+  d->inverse_mass = motion->pseudo.inverse_mass = own->inverse_mass;
+  d->inverse_inertia = motion->pseudo.inverse_inertia = own->inverse_inertia;
   return TL_OK;
 }
 
 TlStatus tl_guides_start(const TlStep *s, TlMotion *motion, TlGuides *guides) {
   const TlBodies *b = &s->state->bodies;
-  double *inverse_mass;
+  Own own;
   *guides = (TlGuides){0};
   if (tl_joints_count(&b->pairs) == 0) return TL_OK;
-  TL_TRY(make_own(s, motion, guides, &inverse_mass));
+  TL_TRY(make_own(s, motion, guides, &own));
   for (int64_t i = 0; i < b->total; i++) {
     TlGuide g = {.body = i, .before = motion->real.twist[i].v};
     g.joint = tl_joint_of(&b->pairs, s->controls, b->id[i]);
     if (!g.joint.kind) continue;
-    if (g.joint.control.driven) inverse_mass[i] *= g.joint.control.tilts ? HEAVY : 0;
-    if (!g.joint.control.tilts)
-      ((TlSym3 *)(uintptr_t)motion->real.inverse_inertia)[i] = (TlSym3){0};
+    if (g.joint.control.driven) own.inverse_mass[i] *= g.joint.control.tilts ? HEAVY : 0;
+    if (!g.joint.control.tilts) own.inverse_inertia[i] = (TlSym3){0};
     guides->guide[guides->count++] = g;
   }
   tl_guides_hold(guides, &motion->real);
