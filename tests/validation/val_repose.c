@@ -6,8 +6,7 @@
  * the slope that stays runs from the back wall to the sill. A stack of each shape and seed settles
  * once, at friction 0.4; each friction's heap begins with it, at the instant the wall goes. A run
  * ends when what is left on the floor rests, or at its study's end. There is no damping. Stacks run
- * side by side as processes of one thread. The first seed's stack of each shape flows out by
- * penalty as well, at friction 0.4.
+ * side by side as processes of one thread. The same stacks by other methods: val_three_methods.c.
  *
  * Beside it the closed form that decides whether spheres can stand at all without rolling
  * resistance: one sphere on three that touch. The line between two touching points of a lower
@@ -29,13 +28,11 @@
 
 enum { SHAPES = 3, FRICTIONS = 4, SEEDS = 4, STACKS = SHAPES * SEEDS };
 static const double friction[FRICTIONS] = {0, 0.2, 0.4, 0.6};
-enum { PENALTY_AT = 2 }; /* number of the friction that penalty runs at */
 
 typedef struct Stack { /* what judge_cases gives: one shape and seed */
   ReposeStack settled;
   ReposeHeap heap[FRICTIONS];
-  ReposeHeap bare;    /* spheres, seed 1: without friction nor sill */
-  ReposeHeap penalty; /* seed 1 */
+  ReposeHeap bare; /* spheres, seed 1: without friction nor sill */
 } Stack;
 
 typedef struct Angle { /* over the strips of all seeds */
@@ -65,14 +62,6 @@ static void run_stack(int which, void *result, void *context) {
   if (s == 0 && seed == 1)
     repose_flow_out(e, &(ReposeCase){.folder = "bare.run", .seed = 1, .way_out = REPOSE_BARE},
                     start, &stack->bare);
-  if (seed == 1 && !judge_full()) {
-    char name[64];
-    snprintf(name, sizeof name, "%s_penalty_%d.run", repose_shape[s], seed);
-    c.folder = name;
-    c.friction = friction[PENALTY_AT];
-    c.sets[0] = "solver.method=penalty";
-    repose_flow_out(e, &c, start, &stack->penalty);
-  }
   tl_free(start);
 }
 
@@ -200,42 +189,6 @@ static void judge_frictionless(const ReposeEdition *e, const Angle *a, const Rep
              (long long)bare->left, (long long)e->grains[0], bare->end_s);
 }
 
-/* ---- by penalty ---- */
-
-/* A pile by penalty is one more random pile: its angle is held to the mean of the impulses' seeds
- * and the deviation of a single seed's angle, `2 error` of four, that of the mean added. */
-static void judge_penalty(const Stack *stack, Angle a[SHAPES][FRICTIONS]) {
-  double overlap = 0, moving = 0, defect = 0;
-  for (int s = 0; s < SHAPES; s++) {
-    char name[64];
-    const ReposeHeap *p = &stack[s * SEEDS].penalty, *i = &stack[s * SEEDS].heap[PENALTY_AT];
-    const Angle *mean = &a[s][PENALTY_AT];
-    double deviation = hypot(mean->error_deg, sqrt(SEEDS) * mean->error_deg);
-    snprintf(name, sizeof name, "repose_penalty_%s_off", repose_shape[s]);
-    judge_at_most(JUDGE_GOAL, name, fabs(p->repose.mean_deg - mean->mean_deg) / deviation,
-                  "of the deviation", 2);
-    snprintf(name, sizeof name, "repose_angle_%s", repose_shape[s]);
-    judge_both(name, &(JudgeBoth){i->repose.mean_deg, p->repose.mean_deg, i->cpu_s, p->cpu_s, 0},
-               "deg", "");
-    judge_note("%ss, friction %g, seed 1: by impulses %.1f degrees, %lld grains left, by penalty "
-               "%.1f (strips from %.1f to %.1f), %lld left, %s %.2f s, deepest overlap %.2f%% of a "
-               "radius, %.3g ms CPU a step; the four seeds' mean %.1f.",
-               s == 2 ? "crosse" : repose_shape[s], friction[PENALTY_AT], i->repose.mean_deg,
-               (long long)i->left, p->repose.mean_deg, p->repose.least_deg, p->repose.most_deg,
-               (long long)p->left,
-               p->moving <= REPOSE_MOVING_SHARE ? "at rest by" : "still moving at", p->end_s,
-               100 * p->overlap, 1e3 * p->cpu_s / (double)p->steps, mean->mean_deg);
-    snprintf(name, sizeof name, "repose_penalty_%s_true_overlap", repose_shape[s]);
-    judge_true_overlap(name, &p->truth);
-    overlap = fmax(overlap, p->overlap);
-    moving = fmax(moving, p->moving);
-    defect = fmax(defect, p->defect);
-  }
-  judge_at_most(JUDGE_CORRECT, "repose_penalty_overlap", overlap, "of the radius", 0.02);
-  judge_at_most(JUDGE_CORRECT, "repose_penalty_energy_defect", defect, "of what was lost", 0.01);
-  judge_at_most(JUDGE_GOAL, "repose_penalty_rest", moving, "of the grains", REPOSE_MOVING_SHARE);
-}
-
 /* ---- pictures ---- */
 
 static void picture(const ReposeEdition *e, int s, int m, const char *name) {
@@ -257,7 +210,7 @@ static void judge_stacks(const ReposeEdition *e, const Stack *stack) {
   for (int i = 0; i < STACKS; i++) {
     least = fmin(least, stack[i].settled.fill);
     most = fmax(most, stack[i].settled.fill);
-    cpu_s += stack[i].settled.cpu_s + stack[i].bare.cpu_s + stack[i].penalty.cpu_s;
+    cpu_s += stack[i].settled.cpu_s + stack[i].bare.cpu_s;
     overlap = fmax(overlap, fmax(stack[i].settled.overlap, stack[i].bare.overlap));
     for (int m = 0; m < FRICTIONS; m++) {
       cpu_s += stack[i].heap[m].cpu_s;
@@ -300,7 +253,6 @@ int main(int argc, char **argv) {
   judge_frictionless(&e, &a[0][0], &stack[0].bare);
   judge_stacks(&e, stack);
   judge_at_most(JUDGE_GOAL, "repose_rest", moving, "of the grains", REPOSE_MOVING_SHARE);
-  if (!judge_full()) judge_penalty(stack, a);
   judge_at_most(JUDGE_CORRECT, "repose_pyramid_error",
                 fabs(pyramid_least_friction("etm-level") - (sqrt(3) - sqrt(2))), "friction", 0.001);
   compare(stack);

@@ -129,6 +129,16 @@ static void judge_figure(const Stack *stack, const char *what, const char *unit,
   }
 }
 
+/* By penalty, which books all that takes energy. */
+static void judge_energy(const Stack *stack) {
+  double defect = 0;
+  for (int i = 0; i < STACKS; i++)
+    for (int m = PENALTY; m <= RIGID; m++)
+      defect = fmax(defect, fmax(stack[i].heap[m].defect, stack[i].run_out[m].defect));
+  judge_at_most(JUDGE_CORRECT, "three_methods_penalty_energy_defect", defect, "of what was lost",
+                0.01);
+}
+
 static void judge_overlaps(const Stack *stack) {
   for (int s = 0; s < REPOSE_SHAPES; s++)
     for (int m = 0; m < METHODS; m++) {
@@ -156,5 +166,6 @@ int main(int argc, char **argv) {
   judge_figure(stack, "left", "grains", false, left);
   judge_figure(stack, "run-out", "mm", true, run_out);
   judge_overlaps(stack);
+  judge_energy(stack);
   return judge_close();
 }
