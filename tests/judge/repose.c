@@ -14,7 +14,7 @@ static const double SETTLED_AT = 0.4 /* friction */, G = 9.81;
  * to change by a degree. */
 static const double MOVES = 3e-3, CALM_S = 0.1;
 
-static const ReposeEdition small = {.length = 0.17,
+const ReposeEdition repose_small = {.length = 0.17,
                                     .width = 0.086,
                                     .settle_s = 0.55,
                                     .flow_s = 3.5,
@@ -22,18 +22,14 @@ static const ReposeEdition small = {.length = 0.17,
                                     .run_out_s = 0.5,
                                     .grains = {400, 361, 230, 380},
                                     .high = {0.55, 0.76, 0.65, 0.6}};
-static const ReposeEdition full = {.length = 0.3,
-                                   .width = 0.15,
-                                   .settle_s = 0.8,
-                                   .flow_s = 7,
-                                   .frictionless_s = 5,
-                                   .run_out_s = 0.66,
-                                   .grains = {2180, 1960, 1250, 2070},
-                                   .high = {1, 1.35, 1.15, 1.08}};
-
-const ReposeEdition *repose_edition(void) {
-  return judge_full() ? &full : &small;
-}
+const ReposeEdition repose_large = {.length = 0.3,
+                                    .width = 0.15,
+                                    .settle_s = 0.8,
+                                    .flow_s = 7,
+                                    .frictionless_s = 5,
+                                    .run_out_s = 0.66,
+                                    .grains = {2180, 1960, 1250, 2070},
+                                    .high = {1, 1.35, 1.15, 1.08}};
 
 /* ---- a run until rest ---- */
 

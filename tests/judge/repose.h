@@ -33,8 +33,8 @@ typedef struct ReposeEdition {
   double run_out_s;           /* on a long floor, from when the wall goes */
 } ReposeEdition;
 
-/* 230 to 400 grains, or, --full, 1250 to 2180. */
-const ReposeEdition *repose_edition(void);
+/* 230 to 400 grains, or 1250 to 2180. */
+extern const ReposeEdition repose_small, repose_large;
 
 typedef struct ReposeStack {
   double fill; /* its height: twice its grains' mean, m */

@@ -193,7 +193,7 @@ static void judge_frictionless(const ReposeEdition *e, const Angle *a, const Rep
 
 static void picture(const ReposeEdition *e, int s, int m, const char *name) {
   static const double last[] = {1};
-  double size = e->length / 0.17;
+  double size = e->length / repose_small.length;
   Gallery g = {.folder = judge_path(folder_of(s, m, 1)),
                .from = {0.12 * size, -0.44 * size, 0.16 * size},
                .at = {0.09 * size, 0.5 * e->width, 0.08 * size},
@@ -239,7 +239,7 @@ int main(int argc, char **argv) {
   static Angle a[SHAPES][FRICTIONS];
   judge_open("repose", argc, argv);
   tl_log_set("val_repose", TL_LOG_WARN);
-  ReposeEdition e = *repose_edition();
+  ReposeEdition e = judge_full() ? repose_large : repose_small;
   const Stack *stack = run_stacks(&e); /* forks: before anything that threads or ranks do */
   double moving = 0;
   for (int s = 0; s < SHAPES; s++)
