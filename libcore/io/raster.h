@@ -51,6 +51,8 @@ typedef struct TlRasterOptions {
 /* options may be NULL: the whole raster. Release by tl_raster_free, also after a failure. */
 TlStatus tl_raster_read(TlRaster *raster, const char *path, const TlRasterOptions *options);
 void tl_raster_free(TlRaster *raster);
+/* Whether two CRS, as WKT, are the same one. Not for use from several threads. */
+TlStatus tl_raster_same_crs(const char *one, const char *other, bool *same);
 
 /* By extension: .asc (Esri ASCII, 17 digits, no CRS: the format has none) or .tif (GeoTIFF, 64-bit
  * float, Deflate, CRS kept). No data is written as -9999. A .tif of classes is of bytes with a table of
