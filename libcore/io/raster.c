@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/provenance.h"
 #include "base/sandbox.h"
 #include "base/text.h"
 #include "io/gdal_functions.h"
@@ -595,6 +596,18 @@ static TlStatus write_tiff_rows(const TlRaster *r, GDALRasterBandH band, const c
   return status;
 }
 
+/* QGIS shows all of it under the layer's information, and the band's name in its legend. */
+static bool set_words(const TlRaster *r, GDALDatasetH set, GDALRasterBandH band) {
+  char *program = tl_format("Talus %s", tl_version());
+  bool done = program && GDALSetMetadataItem(set, "TIFFTAG_SOFTWARE", program, NULL) == CE_None;
+  if (r->about)
+    done = done && GDALSetMetadataItem(set, "TIFFTAG_IMAGEDESCRIPTION", r->about, NULL) == CE_None;
+  if (r->name) GDALSetDescription(band, r->name);
+  if (r->unit && r->unit[0]) done = done && GDALSetRasterUnitType(band, r->unit) == CE_None;
+  tl_free(program);
+  return done;
+}
+
 static TlStatus write_tiff_set(const TlRaster *r, GDALDatasetH set, const char *temp) {
   double g[6] = {r->east_m - 0.5 * r->cell_m,
                  r->cell_m,
@@ -605,7 +618,7 @@ static TlStatus write_tiff_set(const TlRaster *r, GDALDatasetH set, const char *
   GDALRasterBandH band = GDALGetRasterBand(set, 1);
   if (GDALSetGeoTransform(set, g) != CE_None ||
       (r->crs && r->crs[0] && GDALSetProjection(set, r->crs) != CE_None) || !set_colours(r, band) ||
-      GDALSetRasterNoDataValue(band, no_data(r)) != CE_None)
+      !set_words(r, set, band) || GDALSetRasterNoDataValue(band, no_data(r)) != CE_None)
     return tl_fail(TL_EIO, "%s: cannot write the georeference: %s", temp, tl_gdal_words());
   return write_tiff_rows(r, band, temp);
 }

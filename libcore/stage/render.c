@@ -13,6 +13,7 @@
 #include "post/render_plots.h"
 #include "post/render_trajectories.h"
 #include "post/render_values.h"
+#include "post/run_caption.h"
 #include "store/results.h"
 
 #include <math.h>
@@ -382,22 +383,6 @@ static TlStatus choose_all(Job *job) {
   return choose_trajectories(job);
 }
 
-/* Blocks of an ensemble that never started, as its table says. */
-static TlStatus count_not_started(Job *job) {
-  TlTable table = {0};
-  int column = 0;
-  char *path = tl_path_join(job->run, "blocks.csv");
-  TlStatus status = path ? TL_OK : TL_ENOMEM;
-  bool there = path && tl_file_exists(path);
-  if (there) status = tl_table_read(path, &table);
-  if (there && status == TL_OK) status = tl_table_need(&table, "end", &column);
-  for (int64_t i = 0; status == TL_OK && i < table.rows; i++)
-    job->options.not_started += strcmp(tl_table_text(&table, i, column), "not started") == 0;
-  tl_table_free(&table);
-  tl_free(path);
-  return status;
-}
-
 static TlStatus render(Job *job) {
   const TlRenderStage *v = job->values;
   TL_TRY(tl_results_read_scene(job->run, &job->scene));
@@ -415,7 +400,7 @@ static TlStatus render(Job *job) {
                         .blocks = tl_scene_is_ensemble(&job->scene),
                         .enlarge = v->enlarge,
                         .bare = v->bare};
-  if (job->options.blocks) TL_TRY(count_not_started(job));
+  if (job->options.blocks) TL_TRY(tl_run_not_started(job->run, &job->options.not_started));
   TL_TRY(find_nets(job));
   TL_TRY(choose_all(job));
   if (strcmp(v->frame, "all") == 0) {
