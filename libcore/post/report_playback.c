@@ -428,7 +428,8 @@ TlStatus tl_playback_pack(const TlPlayback *how, TlHtml *head, TlReportData *dat
       "\"turnSteps\":%d,\"stride\":%lld,\"paths\":%s,\"compass\":%s,\"extent\":%.9g,\"digits\":%d,",
       (long long)m->bodies, (long long)m->frames, (long long)m->turning,
       (long long)how->scene->avatar_count, TL_PLAYBACK_LEVELS, TL_TURN_STEPS,
-      (long long)how->stride, how->paths ? "true" : "false", how->speeds ? "true" : "false", extent,
+      (long long)how->stride, how->paths ? "true" : "false",
+      how->scene->has_terrain ? "true" : "false", extent,
       (int)fmax(0, fmin(9, 3 - floor(log10(fmax(extent, 1e-9))))));
   tl_html(head, "\"place\":{\"step\":%.17g,", steps.step_m);
   put_vector(head, "low", steps.low_m);

@@ -153,6 +153,9 @@ mkdir scan && "$BIN/talus-phantom" --size=36,36,36 --d50-voxels=14 --seed=4 -o s
   "$BIN/talus-avatars" labels.h5 --method=distance --sample=s --catalog=catalog.tals -q) >out.txt 2>err.txt || fail "the chain: $(cat err.txt)"
 report scan -o stages.html || fail "a scan: $(cat err.txt)"
 grep -q '<code>scan/p.tif</code> → <code>scan/denoised.h5</code>' stages.html || fail "the first stack is not found"
+marks=$(grep -oE '>Grading<.*' stages.html | sed 's|</svg>.*||' | grep -oE 'text-anchor="middle">[0-9.]+<' | wc -l)
+[ "$marks" -ge 3 ] || fail "the axis of the grading has $marks marks"
+grep -q '"compass":false' a.html && grep -q '"compass":true' e.html || fail "an arrow to the north is of terrains, and of nothing else"
 report scan --stack=scan/denoised.h5 --stack=scan/mask.h5 -o grey.html || fail "two stacks: $(cat err.txt)"
 grep -q '━</span> scan/denoised.h5' grey.html || fail "no grey levels"
 grep -q '━</span> scan/mask.h5' grey.html && fail "a mask has grey levels"
