@@ -234,6 +234,16 @@ static TlStatus read_inputs(TlRun *run) {
  * kinks stay below a grain's own roughness. */
 static TlStatus check_scale(TlRun *run) {
   enum { CELLS = 20 };
+  const TlEnsembleSetup *e = &run->model->setup.ensemble;
+  if (run->options.ensemble && e->least_volume_m3 > 0) {
+    double least = run->model->terrain.cell_m / CELLS;
+    if (cbrt(6 * e->least_volume_m3 / M_PI) < least)
+      return tl_study_fail(&run->model->study, TL_EINPUT, "ensemble.least_volume_m3",
+                           "a block of %g m3 is %.2g m across, under 1/%d of the ground's cell of "
+                           "%g m; %.1e m3 would fit, or a finer raster",
+                           e->least_volume_m3, cbrt(6 * e->least_volume_m3 / M_PI), CELLS,
+                           run->model->terrain.cell_m, 1.05 * M_PI / 6 * pow(least, 3));
+  }
   if (run->model->selection.count == 0) return TL_OK;
   double diameter = run->model->selection.median_diameter_m,
          scale = run->model->setup.grains.grain_scale;

@@ -34,6 +34,32 @@ ensemble hill.yaml -o one.run -@ 1
 cp out one.txt
 ensemble hill.yaml -o two.run -@ 2
 ensemble hill.yaml -o few.run --set ensemble.count=20
+# which runouts are too small for blocks that left or still moved: those quantiles that are not below the shortest of theirs
+ensemble hill.yaml -o cut.run --set time.duration_s=6
+cp out cut.out; cp err cut.err
+"$python" - <<'PYTHON' || fail "which runouts are too small: $(cat cut.err)"
+import csv, re, sys
+import numpy as np
+rows = list(csv.DictReader(open("cut.run/blocks.csv")))
+said = open("cut.err").read()
+have = np.array([float(r["runout_m"]) for r in rows if r["end"] != "not started"])
+names = (("median", 0.5), ("90_percent", 0.9), ("95_percent", 0.95), ("99_percent", 0.99))
+listed = 0
+for end, text in (("moving", "still moved"), ("left", "left the terrain")):
+    theirs = [float(r["runout_m"]) for r in rows if r["end"] == end]
+    line = re.search(rf"(\d+) blocks? {text}[^\n]*too small are: ([^;]*);", said)
+    if not theirs:
+        assert not line, line.group(0)
+        continue
+    want = ["runout_mean"] + ["runout_" + n for n, p in names if np.quantile(have, p) >= min(theirs)]
+    assert line and int(line.group(1)) == len(theirs) and line.group(2).split(", ") == want, f"{line and line.group(0)} is not {want}"
+    listed += len(want) > 1
+sys.exit(0 if listed else f"the case shows nothing: {[r['end'] for r in rows]}")
+PYTHON
+"$BIN/talus-ensemble" hill.yaml -o none.run --set ensemble.least_volume_m3=1e-4 >out 2>err && fail "blocks far smaller than the ground's cells"
+grep -q 'ensemble.least_volume_m3: a block of 0.0001 m3 is 0.058 m across, under 1/20 of the' err || fail "small blocks: $(cat err)"
+ensemble hill.yaml -o small.run --set ensemble.least_volume_m3=0.02 --set ensemble.most_volume_m3=0.03 --set ensemble.count=1 --set time.duration_s=1
+grep -q '1 of 1 blocks are smaller across than the ground.s cell of' err || fail "no word on small blocks: $(cat err)"
 for f in blocks.csv departures.csv history.csv study.yaml; do cmp one.run/$f two.run/$f || fail "$f differs with two threads"; done
 cmp few.run/blocks.csv <(head -21 one.run/blocks.csv) || fail "20 blocks are not the first 20 of 60"
 [ ! -e one.run/blocks ] || fail "parts were left behind: $(ls one.run/blocks)"
