@@ -231,7 +231,7 @@ for f, g in zip(frames("ranges.run"), frames("ranks.run")):
 stops = {r["id"]: r for r in csv.DictReader(open("measures/stops.csv"))}
 for b in blocks:
     s = stops[b["id"]]
-    end = {"not started": "stopped"}.get(b["end"], b["end"])
+    end = b["end"]
     if s["end"] != end or s["east_m"] != b["end_east_m"] or s["north_m"] != b["end_north_m"]: fail(f"stops.csv: {s}, blocks.csv: {b}")
     steps, cells = float(b["largest_speed_m_s"]), float(s["largest_speed_m_s"])   # cells.csv has seven digits
     if cells > steps * (1 + 1e-6) or (end != "left" and cells < steps * (1 - 1e-6)): fail(f"block {b['id']}: largest speed {cells} in cells, {steps} over steps")
@@ -257,6 +257,8 @@ ensemble same.yaml -o same.run
 grep -q '1200 kg/m3 (material grain); rock has 2300 to 3000' err || fail "no word on the density: $(cat err)"
 grep -q '4 blocks started\|3 blocks started: the 99% quantile wants 1000' err || fail "no word on the count: $(cat err)"
 grep -q '^blocks_not_started: 1$' out || fail "never started: $(grep blocks out)"
+"$BIN/talus-measure" same.run -o same.csv --trajectories=csv >out 2>err || fail "stops of blocks that never started: $(cat err)"
+grep -q '^blocks_not_started: 1$' out && [ "$(grep -c ',not started,' same.csv/stops.csv)" = 1 ] || fail "stops: $(cut -d, -f3 same.csv/stops.csv)"
 "$python" - <<'PYTHON' || bad=1
 import csv, sys
 rows = [[v for k, v in r.items() if k not in ("id", "release")] for r in csv.DictReader(open("same.run/blocks.csv"))]
