@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "num/relation.h"
-#include "shape/rock.h"
+#include "run/densities.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -288,22 +288,13 @@ TlStatus tl_ensemble_report(const TlEnsemble *e, TlReport *r) {
   return tl_report_real(r, "wall", e->wall_s, "s");
 }
 
-static const char *blocks_are(int64_t count) {
-  return count == 1 ? "block is" : "blocks are";
-}
-
 static void warn_of_density(const TlEnsemble *e) {
   const TlMaterials *m = &e->run.model->materials;
   for (int32_t k = 0; k < m->count; k++) {
-    double density = m->material[k].density_kg_m3;
     int64_t blocks = 0;
     for (int64_t i = 0; i < e->count; i++)
       blocks += e->start.colliders.material[e->start.first[i]] == k;
-    if (blocks > 0 && (density < TL_ROCK_LEAST_KG_M3 || density > TL_ROCK_MOST_KG_M3))
-      tl_log_warn("%lld %s of %g kg/m3 (material %s); rock has %d to %d: energies are as "
-                  "wrong as the density",
-                  (long long)blocks, blocks_are(blocks), density, m->material[k].name,
-                  TL_ROCK_LEAST_KG_M3, TL_ROCK_MOST_KG_M3);
+    tl_density_warn(&m->material[k], blocks);
   }
 }
 
