@@ -310,10 +310,11 @@ static void list_too_small(const TlEnsemble *e, TlFate fate, const Runouts *all,
       used += (size_t)snprintf(text + used, 120 - used, ", runout_%s", quantiles[q].name);
 }
 
-/* Blocks that are smaller across than the ground's cells (with roughness, those of it). */
+/* Blocks that are smaller across than the ground's cells, where no roughness stands in for what these leave out. */
 static void warn_of_small(const TlEnsemble *e) {
   const TlTerrain *t = &e->run.model->terrain;
   int64_t small = 0;
+  if (e->run.model->setup.terrain.roughness_m > 0) return;
   for (int64_t i = 0; i < e->count; i++)
     small += cbrt(6 * e->record[i].volume_m3 / M_PI) < t->cell_m;
   if (small > 0)

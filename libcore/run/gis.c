@@ -94,8 +94,9 @@ static TlStatus say_fields(const char *source, const char *what, const TlVector 
         param_of(params, count, v->field[k]) || names(v->field[k], density_field) ? &used : &other,
         ", ", v->field[k]);
   if (status == TL_OK)
-    tl_log_info("%s: %lld %s; fields used: %s; not used: %s", source, (long long)v->parts, what,
-                used.text ? used.text : "none", other.text ? other.text : "none");
+    tl_log_info("%s: %lld %s%s; fields used: %s; not used: %s", source, (long long)v->parts, what,
+                v->parts == 1 ? "" : "s", used.text ? used.text : "none",
+                other.text ? other.text : "none");
   tl_free(used.text);
   tl_free(other.text);
   return status;
@@ -159,7 +160,7 @@ static TlStatus take_release(const Gis *g, const TlVector *v) {
     TL_TRY(take_fields(v, 0, tl_release_params, TL_RELEASE_PARAMS, r));
     TL_TRY(take_density(v, 0, &density));
     if (density > 0) g->setup->grains.density_kg_m3 = density;
-    TL_TRY(say_fields(r->polygon_file, "rings", v, tl_release_params, TL_RELEASE_PARAMS));
+    TL_TRY(say_fields(r->polygon_file, "ring", v, tl_release_params, TL_RELEASE_PARAMS));
   } else {
     tl_log_info("%s: %lld areas; their fields are not used, for they would be those of one: "
                 "'|subset=CONDITION' takes one",
@@ -254,7 +255,7 @@ static TlStatus take_points(const Gis *g, const TlVector *v, int64_t i) {
   TlBodySetup *body;
   TL_TRY(TL_NEW(body, (size_t)v->parts));
   TlStudyList bodies = {body, 0};
-  TlStatus status = say_fields(row->points_file, "points", v, tl_body_params, TL_BODY_PARAMS);
+  TlStatus status = say_fields(row->points_file, "point", v, tl_body_params, TL_BODY_PARAMS);
   while (status == TL_OK && bodies.count < v->parts) {
     int64_t point = bodies.count++;
     status = make_body(g, v, point, row, &body[point]);

@@ -288,6 +288,14 @@ refused 2 'the ensemble is finished' -- "${slow[@]}" -o killed.run --resume
 refused 2 'holds no blocks of an ensemble' -- hill.yaml -o none.run --resume
 [ ! -e none.run ] || fail "a refused resume made a folder"
 
+# told to stop, it says what stays and how it continues, and ends by the signal
+"$BIN/talus-ensemble" "${slow[@]}" -o told.run -q >/dev/null 2>told.err &
+pid=$!
+while [ ! -e told.run/blocks/checkpoint_000000000002.tck ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+kill -TERM $pid 2>/dev/null; wait $pid 2>/dev/null
+[ $? = 143 ] || fail "SIGTERM did not end it"
+grep -q 'stopped by a signal; parts of blocks that are finished stay in told.run/blocks, and --resume' told.err || fail "no word of a stop: $(cat told.err)"
+
 # ---- refusals ----
 before=$(sha256sum few.run/*)
 refused 2 'give --overwrite to replace' -- hill.yaml -o few.run
