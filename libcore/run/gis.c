@@ -148,12 +148,31 @@ static TlStatus take_rings(const Gis *g, const TlVector *v, TlStudyList *polygon
   return TL_OK;
 }
 
+/* Nothing starts beyond the terrain, and how often blocks come is said of the whole area. */
+static void warn_of_area(const Gis *g, const char *file, const double low[2],
+                         const double high[2]) {
+  const TlTerrain *t = g->terrain;
+  double first[2] = {t->origin[0] + t->x0_m, t->origin[1] + t->y0_m};
+  double last[2] = {first[0] + (double)(t->nx - 1) * t->cell_m,
+                    first[1] + (double)(t->ny - 1) * t->cell_m};
+  for (int a = 0; a < 2; a++) {
+    if (low[a] >= first[a] - t->cell_m && high[a] <= last[a] + t->cell_m) continue;
+    tl_log_warn(
+        "%s: the release area reaches beyond the terrain, from %s %.10g to %.10g, where that "
+        "covers %.10g to %.10g: all blocks start on the terrain, so how often they come is "
+        "to be said of that part",
+        file, a ? "north" : "east", low[a], high[a], first[a], last[a]);
+    return;
+  }
+}
+
 static TlStatus take_release(const Gis *g, const TlVector *v) {
   TlReleaseSetup *r = &g->setup->release;
   char place[512];
   double low[2], high[2];
   bounds_of(v, low, high);
   TL_TRY(check_on_terrain(g, low, high));
+  warn_of_area(g, r->polygon_file, low, high);
   TL_TRY(take_rings(g, v, &r->polygon));
   if (v->features == 1) {
     double density;
