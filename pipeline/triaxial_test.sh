@@ -13,6 +13,13 @@ function number(low, high) {
   if (value !~ /^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/ || value + 0 < low || value + 0 > high)
     fail(key ": " value ", not a number from " low " to " high)
 }
+function there(key, name, line,   shown) {
+  if (key == "stack" && v[key] ~ /[*%]/) return # a pattern of slices, which make looks up
+  shown = name; gsub(/\047/, "\047\\\047\047", name)
+  if (system("[ -e \047" name "\047 ]") == 0) return
+  printf "%s:%d: %s: %s: there is no such file; names count from the folder of %s\n", file, line, key, shown, file >"/dev/stderr"
+  bad = 1
+}
 function path(name) {return name == "" || name ~ /^\// ? name : folder "/" name}
 BEGIN {
   # key, default, least, greatest; a key without bounds is a text
@@ -54,6 +61,9 @@ END {
   if (bad) exit 1
   if ((v["stack"] == "") == (v["labels"] == "")) fail("stack or labels is wanted, one of them: where do the grains come from?")
   if (v["grey"] != "" && v["labels"] == "") fail("grey: goes with labels; a stack is denoised by the chain")
+  split("stack labels grey", files, " ")
+  for (i = 1; i in files; i++) if (v[files[i]] != "") there(files[i], path(v[files[i]]), seen[files[i]])
+  if (bad) exit 1
   if (v["settle_friction"] == "") v["settle_friction"] = v["void_ratio"] == "" ? 0 : 1
   if (v["stack"] != "") print "STACK := " path(v["stack"])
   if (v["labels"] != "") print "LABELS := " path(v["labels"])

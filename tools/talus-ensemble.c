@@ -7,7 +7,10 @@
 #include "run/plan.h"
 #include "run/sense.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 typedef struct Options {
   char *catalog;
@@ -56,6 +59,34 @@ static void say_plan(const TlEnsemble *e) {
               (double)e->steps * s->time.dt_s, s->time.frame_every_s, e->run.folder);
 }
 
+/* ---- signals ---- */
+
+/* A handler can reach nothing else, and call little more than write. */
+static char last_words[512];
+
+static void on_signal(int number) {
+  ssize_t written = write(STDERR_FILENO, last_words, strlen(last_words));
+  (void)written;
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+/* Who stops it is told that nothing which is finished is lost; it ends at once all the same. */
+static void say_when_stopped(const TlEnsemble *e) {
+  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction action = {.sa_handler = on_signal}, before;
+  if (tl_comm_rank(e->comm) > 0) return;
+  snprintf(last_words, sizeof last_words,
+           "\ntalus-ensemble: stopped by a signal; parts of blocks that are finished stay in "
+           "%.200s/blocks, and --resume with the same study and -o continues from them\n",
+           e->run.folder);
+  sigemptyset(&action.sa_mask);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    sigaction(numbers[i], NULL, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(numbers[i], &action, NULL);
+  }
+}
+
 static void warn_of_step(const TlEnsemble *e) {
   double travel = 0;
   for (int64_t i = 0; i < e->count; i++)
@@ -98,6 +129,7 @@ static TlStatus go(TlEnsemble *e, const TlCall *call) {
   say_plan(e);
   TL_TRY(tl_run_check_disk(&e->run, &free_bytes));
   if (call->dry_run) return report_plan(e, call->json);
+  say_when_stopped(e);
   TL_TRY(tl_ensemble_go(e));
   if (tl_comm_rank(e->comm) > 0) return TL_OK; /* rank 0 has the blocks of all */
   warn_of_step(e);

@@ -29,20 +29,26 @@ static char *trimmed(char *from, char *end) {
   return from;
 }
 
-static int commas(const char *line) {
+static int count_of(const char *line, char c) {
   int n = 0;
-  for (; *line; line++) n += *line == ',';
+  for (; *line; line++) n += *line == c;
   return n;
 }
 
 /* The line, which is spoilt, into count cells. */
-static void cut(char *line, char **cell, int count) {
+static void cut(char *line, char separator, char **cell, int count) {
   for (int c = 0; c < count; c++) {
-    char *end = line + strcspn(line, ",");
+    char *end = line + strcspn(line, (const char[]){separator, 0});
     char *next = *end ? end + 1 : end;
     cell[c] = trimmed(line, end);
     line = next;
   }
+}
+
+/* A number with a decimal comma; other texts stay. */
+static void point_for_comma(char *cell) {
+  if (cell[strspn(cell, "+-0123456789,eE")] || count_of(cell, ',') != 1) return;
+  *strchr(cell, ',') = '.';
 }
 
 /* The next line with something in it, ended; NULL: none. *at moves behind it. */
@@ -65,9 +71,13 @@ static int column_called(const TlTable *t, const char *name) {
 }
 
 static TlStatus take_header(TlTable *t, char *line) {
-  t->columns = commas(line) + 1;
+  bool comma = strchr(line, ',') != NULL;
+  t->separator = ',';
+  if (!comma && strchr(line, ';')) t->separator = ';';
+  if (!comma && t->separator == ',' && strchr(line, '\t')) t->separator = '\t';
+  t->columns = count_of(line, t->separator) + 1;
   TL_TRY(TL_NEW(t->name, (size_t)t->columns));
-  cut(line, t->name, t->columns);
+  cut(line, t->separator, t->name, t->columns);
   for (int c = 0; c < t->columns; c++) {
     if (!*t->name[c]) return tl_fail(TL_EINPUT, "%s: column %d has no name", t->path, c + 1);
     if (column_called(t, t->name[c]) < c)
@@ -79,12 +89,15 @@ static TlStatus take_header(TlTable *t, char *line) {
 static TlStatus take_rows(TlTable *t, char *at, int64_t number) {
   size_t cells = 0, lines = 0, width = (size_t)t->columns;
   for (char *line; (line = next_line(&at, &number));) {
-    if (commas(line) + 1 != t->columns)
+    int here = count_of(line, t->separator) + 1;
+    if (here != t->columns)
       return tl_fail(TL_EINPUT, "%s:%lld: %d cells; the header has %d", t->path, (long long)number,
-                     commas(line) + 1, t->columns);
+                     here, t->columns);
     TL_TRY(TL_RESERVE(t->cell, cells, ((size_t)t->rows + 1) * width));
     TL_TRY(TL_RESERVE(t->line, lines, (size_t)t->rows + 1));
-    cut(line, t->cell + (size_t)t->rows * width, t->columns);
+    char **cell = t->cell + (size_t)t->rows * width;
+    cut(line, t->separator, cell, t->columns);
+    for (int c = 0; t->separator != ',' && c < t->columns; c++) point_for_comma(cell[c]);
     t->line[t->rows++] = number;
   }
   return TL_OK;

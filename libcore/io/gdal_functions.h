@@ -27,8 +27,8 @@
   F(GDALGetRasterBand) F(GDALGetRasterColorInterpretation) F(GDALGetRasterCount) \
   F(GDALGetRasterDataType) F(GDALGetRasterOffset) F(GDALGetRasterScale) \
   F(GDALGetRasterUnitType) F(GDALGetRasterXSize) F(GDALGetRasterYSize) F(GDALGetSpatialRef) \
-  F(GDALOpenEx) F(GDALRasterIO) F(GDALSetColorEntry) F(GDALSetGeoTransform) \
-  F(GDALSetProjection) F(GDALSetRasterColorTable) F(GDALSetRasterNoDataValue) \
+  F(GDALOpenEx) F(GDALRasterIO) F(GDALSetColorEntry) F(GDALSetDescription) \
+  F(GDALSetGeoTransform) F(GDALSetMetadataItem) F(GDALSetProjection) F(GDALSetRasterColorTable) F(GDALSetRasterNoDataValue) F(GDALSetRasterUnitType) \
   F(OCTDestroyCoordinateTransformation) F(OCTNewCoordinateTransformation) \
   F(OGR_FD_GetFieldCount) F(OGR_FD_GetFieldDefn) F(OGR_F_Create) F(OGR_F_Destroy) \
   F(OGR_F_GetFID) F(OGR_F_GetFieldAsInteger) F(OGR_F_GetFieldAsString) F(OGR_F_GetGeometryRef) \
@@ -96,10 +96,13 @@ extern TlGdal tl_gdal;
 #define GDALOpenEx (tl_gdal.GDALOpenEx_)
 #define GDALRasterIO (tl_gdal.GDALRasterIO_)
 #define GDALSetColorEntry (tl_gdal.GDALSetColorEntry_)
+#define GDALSetDescription (tl_gdal.GDALSetDescription_)
 #define GDALSetGeoTransform (tl_gdal.GDALSetGeoTransform_)
+#define GDALSetMetadataItem (tl_gdal.GDALSetMetadataItem_)
 #define GDALSetProjection (tl_gdal.GDALSetProjection_)
 #define GDALSetRasterColorTable (tl_gdal.GDALSetRasterColorTable_)
 #define GDALSetRasterNoDataValue (tl_gdal.GDALSetRasterNoDataValue_)
+#define GDALSetRasterUnitType (tl_gdal.GDALSetRasterUnitType_)
 #define OCTDestroyCoordinateTransformation (tl_gdal.OCTDestroyCoordinateTransformation_)
 #define OCTNewCoordinateTransformation (tl_gdal.OCTNewCoordinateTransformation_)
 #define OGR_FD_GetFieldCount (tl_gdal.OGR_FD_GetFieldCount_)

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/provenance.h"
 #include "base/sandbox.h"
 #include "base/text.h"
 #include "io/gdal_functions.h"
@@ -26,6 +27,7 @@ typedef struct Source {
   GDALDatasetH set;
   GDALRasterBandH band, mask;
   int columns, rows;
+  double transform[6]; /* GDAL's: from columns and rows to the CRS */
   double west, edge_y; /* CRS coordinates of the corner of the first sample of the first row */
   double cell;
   bool south_up; /* the first row is the southern one */
@@ -74,6 +76,20 @@ static TlStatus several_rasters(const Source *s) {
   return status;
 }
 
+/* metres: of one unit; NaN: not known. A CRS with heights of its own goes along with a raster, so it is taken off. */
+static TlStatus refuse_heights(const Source *s, const char *unit, double metres) {
+  OGRSpatialReferenceH crs = GDALGetSpatialRef(s->set);
+  bool flat = !crs || !OSRIsCompound(crs);
+  char factor[32] = "METRES_OF_ONE";
+  if (!isnan(metres)) snprintf(factor, sizeof factor, "%.9g", metres);
+  return tl_fail(TL_EINPUT,
+                 "%s: heights are in '%s', not metres; convert them first: %s%s%s"
+                 "gdal_calc.py -A %s --calc='A*%s' --outfile=OUT.tif",
+                 s->path, unit, flat ? "" : "gdal_translate -a_srs EPSG:CODE ", flat ? "" : s->path,
+                 flat ? "" : " FLAT.tif (CODE that of the CRS without heights), then ",
+                 flat ? s->path : "FLAT.tif", factor);
+}
+
 static TlStatus check_bands(Source *s) {
   int count = GDALGetRasterCount(s->set);
   if (count < 1) return several_rasters(s);
@@ -96,15 +112,16 @@ static TlStatus check_bands(Source *s) {
   s->mask = GDALGetMaskBand(s->band);
   const char *unit = GDALGetRasterUnitType(s->band);
   if (unit && unit[0] && strcasecmp(unit, "m") != 0 && strncasecmp(unit, "metre", 5) != 0 &&
-      strncasecmp(unit, "meter", 5) != 0)
-    return tl_fail(TL_EINPUT,
-                   "%s: heights are in '%s', not metres; convert them first (gdal_calc.py or "
-                   "gdalwarp with a metric vertical CRS)",
-                   s->path, unit);
+      strncasecmp(unit, "meter", 5) != 0) {
+    bool feet = strcasecmp(unit, "ft") == 0 || strncasecmp(unit, "foot", 4) == 0 ||
+                strncasecmp(unit, "feet", 4) == 0;
+    return refuse_heights(s, unit, feet ? 0.3048 : NAN);
+  }
   return TL_OK;
 }
 
-static TlStatus check_transform(Source *s, double g[6]) {
+static TlStatus read_transform(Source *s) {
+  double *g = s->transform;
   if (GDALGetGeoTransform(s->set, g) != CE_None)
     return tl_fail(TL_EINPUT,
                    "%s: has no georeference (origin and cell size); give it one "
@@ -122,19 +139,6 @@ static TlStatus check_transform(Source *s, double g[6]) {
   }
   for (int i = 0; i < 6; i++)
     if (!isfinite(g[i])) return tl_fail(TL_EINPUT, "%s: the georeference is not finite", s->path);
-  if (g[2] != 0 || g[4] != 0)
-    return tl_fail(TL_EINPUT,
-                   "%s: the raster is rotated or sheared (geotransform terms %g, %g); "
-                   "straighten it (gdalwarp)",
-                   s->path, g[2], g[4]);
-  if (!(g[1] > 0) || g[5] == 0)
-    return tl_fail(TL_EINPUT, "%s: cell size %g x %g makes no raster", s->path, g[1], g[5]);
-  /* 1e-6 of a cell adds up to 1% of a cell over 10,000 rows. */
-  if (fabs(fabs(g[5]) - g[1]) > 1e-6 * g[1])
-    return tl_fail(TL_EINPUT,
-                   "%s: cells are not square (%.12g x %.12g); resample the raster "
-                   "(gdalwarp -tr %.6g %.6g)",
-                   s->path, g[1], fabs(g[5]), g[1], g[1]);
   s->cell = g[1];
   s->west = g[0];
   s->edge_y = g[3];
@@ -142,17 +146,78 @@ static TlStatus check_transform(Source *s, double g[6]) {
   return TL_OK;
 }
 
-static TlStatus refuse_degrees(const Source *s, const char *why) {
-  return tl_fail(TL_EINPUT,
-                 "%s: coordinates %s; reproject to metres first, e.g. gdalwarp -t_srs EPSG:CODE "
-                 "-tr CELL CELL -r bilinear %s OUT.tif (a UTM zone or the national grid)",
-                 s->path, why, s->path);
+/* Square cells along the axes; after the CRS, for which the raster may have to be warped anyway.
+ * What gdalwarp has no data for it fills with heights of 0, unless it is told otherwise. */
+#define NO_ZEROS "-r bilinear -dstnodata -9999"
+
+static TlStatus check_cells(const Source *s) {
+  const double *g = s->transform;
+  if (g[2] != 0 || g[4] != 0)
+    return tl_fail(TL_EINPUT,
+                   "%s: the raster is rotated or sheared (geotransform terms %g, %g); "
+                   "straighten it: gdalwarp " NO_ZEROS " %s OUT.tif",
+                   s->path, g[2], g[4], s->path);
+  if (!(g[1] > 0) || g[5] == 0)
+    return tl_fail(TL_EINPUT, "%s: cell size %g x %g makes no raster", s->path, g[1], g[5]);
+  /* 1e-6 of a cell adds up to 1% of a cell over 10,000 rows. */
+  if (fabs(fabs(g[5]) - g[1]) > 1e-6 * g[1])
+    return tl_fail(TL_EINPUT,
+                   "%s: cells are not square (%.12g x %.12g); resample the raster: gdalwarp "
+                   "-tr %.6g %.6g " NO_ZEROS " %s OUT.tif",
+                   s->path, g[1], fabs(g[5]), g[1], g[1], s->path);
+  return TL_OK;
 }
+
+/* Longitude and latitude of the raster's middle; crs: NULL where coordinates are degrees without one. */
+static bool middle_degrees(const Source *s, OGRSpatialReferenceH crs, double *lon, double *lat) {
+  const double *g = s->transform;
+  double u = 0.5 * s->columns, v = 0.5 * s->rows;
+  *lon = g[0] + u * g[1] + v * g[2];
+  *lat = g[3] + u * g[4] + v * g[5];
+  if (!crs || OSRIsGeographic(crs)) return true;
+  OGRSpatialReferenceH from = OSRClone(crs), degrees = OSRNewSpatialReference(NULL);
+  OGRCoordinateTransformationH to = NULL;
+  bool done = OSRSetFromUserInput(degrees, "EPSG:4326") == OGRERR_NONE;
+  OSRSetAxisMappingStrategy(from, OAMS_TRADITIONAL_GIS_ORDER);
+  OSRSetAxisMappingStrategy(degrees, OAMS_TRADITIONAL_GIS_ORDER);
+  if (done) to = OCTNewCoordinateTransformation(from, degrees);
+  OGRGeometryH point = OGR_G_CreateGeometry(wkbPoint);
+  OGR_G_AddPoint(point, *lon, *lat, 0);
+  done = to && OGR_G_Transform(point, to) == OGRERR_NONE;
+  if (done) {
+    *lon = OGR_G_GetX(point, 0);
+    *lat = OGR_G_GetY(point, 0);
+  }
+  OGR_G_DestroyGeometry(point);
+  if (to) OCTDestroyCoordinateTransformation(to);
+  OSRDestroySpatialReference(degrees);
+  OSRDestroySpatialReference(from);
+  return done;
+}
+
+/* The gdalwarp line that makes metres of it, in the UTM zone of its middle; metres: of one unit. */
+static TlStatus refuse_unit(const Source *s, OGRSpatialReferenceH crs, const char *why,
+                            double metres, const char *heights) {
+  double lon, lat, cell = metres * fabs(s->transform[5]);
+  char code[16] = "CODE", zone[64] = "the national grid or a UTM zone";
+  if (middle_degrees(s, crs, &lon, &lat) && fabs(lat) < 84 && fabs(lon) <= 360) {
+    int number = (int)floor(fmod(lon + 540, 360) / 6) + 1;
+    snprintf(code, sizeof code, "%d", (lat < 0 ? 32700 : 32600) + number);
+    snprintf(zone, sizeof zone, "UTM zone %d%c; the national grid is as good", number,
+             lat < 0 ? 'S' : 'N');
+  }
+  return tl_fail(TL_EINPUT,
+                 "%s: coordinates %s; reproject to metres first: gdalwarp %s-t_srs EPSG:%s "
+                 "-tr %.3g %.3g " NO_ZEROS " %s OUT.tif (%s%s)",
+                 s->path, why, crs ? "" : "-s_srs EPSG:4326 ", code, cell, cell, s->path, zone,
+                 heights);
+}
+
+#define METRES_A_DEGREE 111200 /* of latitude */
 
 /* The largest coordinate of the raster's corners, by size. */
 static double farthest(const Source *s) {
-  double east = s->west + s->columns * s->cell,
-         far = s->edge_y + (s->south_up ? 1 : -1) * s->rows * s->cell;
+  double east = s->west + s->columns * s->transform[1], far = s->edge_y + s->rows * s->transform[5];
   return fmax(fmax(fabs(s->west), fabs(east)), fmax(fabs(s->edge_y), fabs(far)));
 }
 
@@ -164,21 +229,21 @@ static TlStatus check_crs(const Source *s, OGRSpatialReferenceH crs) {
         "%s: its CRS (%s) counts degrees, but coordinates reach %.10g: the CRS is wrong; "
         "name the true one (--crs=EPSG:CODE)",
         s->path, OSRGetName(crs), most);
-  if (OSRIsGeographic(crs)) return refuse_degrees(s, "are degrees (a geographic CRS)");
+  if (OSRIsGeographic(crs))
+    return refuse_unit(s, crs, "are degrees (a geographic CRS)", METRES_A_DEGREE, "");
   char *unit = NULL;
   double factor = OSRGetLinearUnits(crs, &unit);
-  if (fabs(factor - 1) > 1e-9)
-    return tl_fail(TL_EINPUT,
-                   "%s: coordinates are in '%s' (%.9g m), not metres; reproject first: gdalwarp "
-                   "-t_srs EPSG:CODE -tr CELL CELL -r bilinear %s OUT.tif (a UTM zone or the "
-                   "national grid in metres; heights in feet too: gdal_calc.py)",
-                   s->path, unit ? unit : "?", factor, s->path);
+  if (fabs(factor - 1) > 1e-9) {
+    char why[120], heights[160];
+    snprintf(why, sizeof why, "are in '%.60s' (%.9g m), not metres", unit ? unit : "?", factor);
+    snprintf(heights, sizeof heights,
+             "; if heights are in it, too, then gdal_calc.py -A OUT.tif --calc='A*%.9g' "
+             "--outfile=METRES.tif",
+             factor);
+    return refuse_unit(s, crs, why, factor, heights);
+  }
   factor = OSRIsCompound(crs) ? OSRGetTargetLinearUnits(crs, "VERT_CS", &unit) : 1;
-  if (fabs(factor - 1) > 1e-9)
-    return tl_fail(TL_EINPUT,
-                   "%s: heights are in '%s' (%.9g m), not metres; convert them first (gdalwarp "
-                   "with a metric vertical CRS)",
-                   s->path, unit ? unit : "?", factor);
+  if (fabs(factor - 1) > 1e-9) return refuse_heights(s, unit ? unit : "?", factor);
   return TL_OK;
 }
 
@@ -199,8 +264,9 @@ static TlStatus take_file_crs(const Source *s, bool metres, char **wkt) {
     return export_crs(s, crs, wkt);
   }
   if (!metres && farthest(s) <= 360 && s->cell < 0.1)
-    return tl_context(refuse_degrees(s, "look like degrees (no CRS, all within 360, cells under "
-                                        "0.1)"),
+    return tl_context(refuse_unit(s, NULL,
+                                  "look like degrees (no CRS, all within 360, cells under 0.1)",
+                                  METRES_A_DEGREE, ""),
                       "if they are metres, say --metres");
   *wkt = tl_strdup("");
   return *wkt ? TL_OK : TL_ENOMEM;
@@ -321,7 +387,6 @@ static TlStatus ask(TlSandbox *s, void *of) {
 }
 
 static TlStatus read_head(const char *path, void *of) {
-  double g[6];
   Job *j = of;
   Source *s = &j->source;
   Window *w = &j->window;
@@ -330,8 +395,9 @@ static TlStatus read_head(const char *path, void *of) {
   TL_TRY(tl_gdal_load());
   TL_TRY(open_source(s));
   TL_TRY(check_bands(s));
-  TL_TRY(check_transform(s, g));
+  TL_TRY(read_transform(s));
   TL_TRY(take_crs(s, &j->options, &raster->crs));
+  TL_TRY(check_cells(s));
   TL_TRY(find_window(s, &j->options, w));
   j->south_up = s->south_up;
   raster->nx = w->columns;
@@ -458,6 +524,22 @@ TlStatus tl_raster_read(TlRaster *raster, const char *path, const TlRasterOption
   return status;
 }
 
+TlStatus tl_raster_same_crs(const char *one, const char *other, bool *same) {
+  *same = strcmp(one, other) == 0;
+  if (*same) return TL_OK;
+  TL_TRY(tl_gdal_load());
+  CPLPushErrorHandler(CPLQuietErrorHandler);
+  OGRSpatialReferenceH a = OSRNewSpatialReference(NULL), b = OSRNewSpatialReference(NULL);
+  bool known = OSRSetFromUserInput(a, one) == OGRERR_NONE &&
+               OSRSetFromUserInput(b, other) == OGRERR_NONE &&
+               OSRDemoteTo2D(a, NULL) == OGRERR_NONE && OSRDemoteTo2D(b, NULL) == OGRERR_NONE;
+  if (known) *same = OSRIsSame(a, b);
+  OSRDestroySpatialReference(a);
+  OSRDestroySpatialReference(b);
+  CPLPopErrorHandler();
+  return known ? TL_OK : tl_fail(TL_EINPUT, "a CRS cannot be read: %s", tl_gdal_words());
+}
+
 /* ---- writing ---- */
 
 enum { VOID_HEIGHT = -9999 };
@@ -514,6 +596,18 @@ static TlStatus write_tiff_rows(const TlRaster *r, GDALRasterBandH band, const c
   return status;
 }
 
+/* QGIS shows all of it under the layer's information, and the band's name in its legend. */
+static bool set_words(const TlRaster *r, GDALDatasetH set, GDALRasterBandH band) {
+  char *program = tl_format("Talus %s", tl_version());
+  bool done = program && GDALSetMetadataItem(set, "TIFFTAG_SOFTWARE", program, NULL) == CE_None;
+  if (r->about)
+    done = done && GDALSetMetadataItem(set, "TIFFTAG_IMAGEDESCRIPTION", r->about, NULL) == CE_None;
+  if (r->name) GDALSetDescription(band, r->name);
+  if (r->unit && r->unit[0]) done = done && GDALSetRasterUnitType(band, r->unit) == CE_None;
+  tl_free(program);
+  return done;
+}
+
 static TlStatus write_tiff_set(const TlRaster *r, GDALDatasetH set, const char *temp) {
   double g[6] = {r->east_m - 0.5 * r->cell_m,
                  r->cell_m,
@@ -524,7 +618,7 @@ static TlStatus write_tiff_set(const TlRaster *r, GDALDatasetH set, const char *
   GDALRasterBandH band = GDALGetRasterBand(set, 1);
   if (GDALSetGeoTransform(set, g) != CE_None ||
       (r->crs && r->crs[0] && GDALSetProjection(set, r->crs) != CE_None) || !set_colours(r, band) ||
-      GDALSetRasterNoDataValue(band, no_data(r)) != CE_None)
+      !set_words(r, set, band) || GDALSetRasterNoDataValue(band, no_data(r)) != CE_None)
     return tl_fail(TL_EIO, "%s: cannot write the georeference: %s", temp, tl_gdal_words());
   return write_tiff_rows(r, band, temp);
 }

@@ -35,6 +35,9 @@ typedef struct TlRaster {
   double *height_m;       /* [ny][nx], owned */
   char *crs;              /* WKT 2, owned; "" when the file has none */
   int64_t no_data;        /* samples without height */
+  const char *name, *unit,
+      *about; /* for writing a .tif: of its band; what it shows and what of it is not to be
+                                      trusted, its image description; NULL: none */
   const TlRasterColour
       *colour; /* for writing a raster of classes, whole from 1 to 255; NULL: none */
   int colours;
@@ -51,9 +54,11 @@ typedef struct TlRasterOptions {
 /* options may be NULL: the whole raster. Release by tl_raster_free, also after a failure. */
 TlStatus tl_raster_read(TlRaster *raster, const char *path, const TlRasterOptions *options);
 void tl_raster_free(TlRaster *raster);
+/* Whether two CRS, as WKT, are the same one. Not for use from several threads. */
+TlStatus tl_raster_same_crs(const char *one, const char *other, bool *same);
 
 /* By extension: .asc (Esri ASCII, 17 digits, no CRS: the format has none) or .tif (GeoTIFF, 64-bit
- * float, Deflate, CRS kept). No data is written as -9999. A .tif of classes is of bytes with a table of
+ * float, Deflate, CRS kept, with what it is about). No data is written as -9999. A .tif of classes is of bytes with a table of
  * their colours, and 0 is no data. Whole or not there (base/file.h). */
 TlStatus tl_raster_write(const TlRaster *raster, const char *path, bool overwrite);
 

@@ -186,7 +186,7 @@ static TlStatus take_values(Job *j, OGRFeatureH feature) {
   return TL_OK;
 }
 
-static const char *const kind_names[] = {"points", "polygons", "lines"};
+static const char *const kind_names[] = {"points", "polygons", "lines", "polygons"};
 
 static TlStatus wrong_geometry(const Job *j, int64_t id, const char *what) {
   return tl_fail(TL_EINPUT, "%s: feature %lld %s; %s are wanted", j->path, (long long)id, what,
@@ -205,7 +205,8 @@ static bool right_kind(const Job *j, OGRGeometryH geometry) {
 
 /* The geometry in the wanted CRS as one of several, flat but for points; the caller's. */
 static TlStatus take_geometry(const Job *j, OGRFeatureH feature, OGRGeometryH *geometry) {
-  static const OGRwkbGeometryType several[] = {wkbMultiPoint, wkbMultiPolygon, wkbMultiLineString};
+  static const OGRwkbGeometryType several[] = {wkbMultiPoint, wkbMultiPolygon, wkbMultiLineString,
+                                               wkbMultiPolygon};
   int64_t id = OGR_F_GetFID(feature);
   OGRGeometryH own = OGR_F_GetGeometryRef(feature);
   char text[128];
@@ -224,7 +225,8 @@ static TlStatus take_geometry(const Job *j, OGRFeatureH feature, OGRGeometryH *g
   if (j->transformation && OGR_G_Transform(*geometry, j->transformation) != OGRERR_NONE)
     return tl_fail(TL_EINPUT, "%s: feature %lld cannot be brought to the terrain's CRS: %s",
                    j->path, (long long)id, tl_gdal_words());
-  if (j->kind == TL_VECTOR_POLYGONS && !OGR_G_IsValid(*geometry))
+  bool polygons = j->kind == TL_VECTOR_POLYGONS || j->kind == TL_VECTOR_AREAS;
+  if (polygons && !OGR_G_IsValid(*geometry))
     return tl_fail(TL_EINPUT,
                    "%s: feature %lld is no valid polygon (%s); mend it, e.g. ogr2ogr -makevalid "
                    "OUT.gpkg %s",
@@ -256,33 +258,6 @@ static TlStatus add_lines(Job *j, OGRGeometryH lines) {
   return TL_OK;
 }
 
-static TlStatus unite(Job *j, OGRGeometryH polygons) {
-  for (int i = 0; i < OGR_G_GetGeometryCount(polygons); i++)
-    if (OGR_G_AddGeometry(j->united, OGR_G_GetGeometryRef(polygons, i)) != OGRERR_NONE)
-      return tl_fail(TL_ELIB, "%s: cannot collect its polygons: %s", j->path, tl_gdal_words());
-  return TL_OK;
-}
-
-static TlStatus read_features(Job *j) {
-  static TlStatus (*const add[])(Job *, OGRGeometryH) = {add_points, unite, add_lines};
-  OGRFeatureH feature;
-  TlStatus status = TL_OK;
-  CPLErrorReset();
-  while (status == TL_OK && (feature = OGR_L_GetNextFeature(j->layer))) {
-    OGRGeometryH geometry = NULL;
-    status = take_geometry(j, feature, &geometry);
-    if (status == TL_OK) status = take_values(j, feature);
-    if (status == TL_OK) status = add[j->kind](j, geometry);
-    if (geometry) OGR_G_DestroyGeometry(geometry);
-    OGR_F_Destroy(feature);
-    CPLErrorReset();
-  }
-  if (status == TL_OK && j->vector.features == 0)
-    return tl_fail(TL_EINPUT, "%s: holds no feature%s%s", j->path, j->subset ? " for which " : "",
-                   j->subset ? j->subset : "");
-  return status;
-}
-
 /* Twice the area, positive counterclockwise. */
 static double turn_of(const double *xy, int64_t count) {
   double sum = 0;
@@ -301,9 +276,9 @@ static void reverse(double *xy, int64_t count) {
     }
 }
 
-static TlStatus add_ring(TlVector *v, OGRGeometryH ring, bool hole) {
+static TlStatus add_ring(TlVector *v, int64_t feature, OGRGeometryH ring, bool hole) {
   int n = OGR_G_GetPointCount(ring) - 1; /* the last corner is the first once more */
-  TL_TRY(add_part(v, 0));
+  TL_TRY(add_part(v, feature));
   TlVectorPart *part = &v->part[v->parts - 1];
   for (int i = 0; i < n; i++) TL_TRY(add_point(v, OGR_G_GetX(ring, i), OGR_G_GetY(ring, i), NAN));
   part->count = n;
@@ -312,23 +287,58 @@ static TlStatus add_ring(TlVector *v, OGRGeometryH ring, bool hole) {
   return TL_OK;
 }
 
+static TlStatus add_polygons(Job *j, int64_t feature, OGRGeometryH polygons) {
+  for (int i = 0; i < OGR_G_GetGeometryCount(polygons); i++) {
+    OGRGeometryH polygon = OGR_G_GetGeometryRef(polygons, i);
+    for (int k = 0; k < OGR_G_GetGeometryCount(polygon); k++)
+      TL_TRY(add_ring(&j->vector, feature, OGR_G_GetGeometryRef(polygon, k), k > 0));
+  }
+  return TL_OK;
+}
+
+static TlStatus add_area(Job *j, OGRGeometryH polygons) {
+  return add_polygons(j, j->vector.features - 1, polygons);
+}
+
+static TlStatus unite(Job *j, OGRGeometryH polygons) {
+  for (int i = 0; i < OGR_G_GetGeometryCount(polygons); i++)
+    if (OGR_G_AddGeometry(j->united, OGR_G_GetGeometryRef(polygons, i)) != OGRERR_NONE)
+      return tl_fail(TL_ELIB, "%s: cannot collect its polygons: %s", j->path, tl_gdal_words());
+  return TL_OK;
+}
+
+static TlStatus read_features(Job *j) {
+  static TlStatus (*const add[])(Job *, OGRGeometryH) = {add_points, unite, add_lines, add_area};
+  OGRFeatureH feature;
+  TlStatus status = TL_OK;
+  CPLErrorReset();
+  while (status == TL_OK && (feature = OGR_L_GetNextFeature(j->layer))) {
+    OGRGeometryH geometry = NULL;
+    status = take_geometry(j, feature, &geometry);
+    if (status == TL_OK) status = take_values(j, feature);
+    if (status == TL_OK) status = add[j->kind](j, geometry);
+    if (geometry) OGR_G_DestroyGeometry(geometry);
+    OGR_F_Destroy(feature);
+    CPLErrorReset();
+  }
+  if (status == TL_OK && j->vector.features == 0)
+    return tl_fail(TL_EINPUT, "%s: holds no feature%s%s", j->path, j->subset ? " for which " : "",
+                   j->subset ? j->subset : "");
+  return status;
+}
+
 static TlStatus add_rings(Job *j) {
   OGRGeometryH all = OGR_G_UnionCascaded(j->united);
   if (!all) return tl_fail(TL_ELIB, "%s: cannot unite its polygons: %s", j->path, tl_gdal_words());
   OGR_G_DestroyGeometry(j->united);
   j->united = OGR_G_ForceToMultiPolygon(all);
-  for (int i = 0; i < OGR_G_GetGeometryCount(j->united); i++) {
-    OGRGeometryH polygon = OGR_G_GetGeometryRef(j->united, i);
-    for (int k = 0; k < OGR_G_GetGeometryCount(polygon); k++)
-      TL_TRY(add_ring(&j->vector, OGR_G_GetGeometryRef(polygon, k), k > 0));
-  }
-  return TL_OK;
+  return add_polygons(j, 0, j->united);
 }
 
 static TlStatus read_layer(const char *path, void *of) {
   Job *j = of;
   j->path = path;
-  if (j->kind < TL_VECTOR_POINTS || j->kind > TL_VECTOR_LINES)
+  if (j->kind < TL_VECTOR_POINTS || j->kind > TL_VECTOR_AREAS)
     return tl_fail(TL_EINPUT, "a kind of geometry that does not exist");
   TL_TRY(tl_gdal_load());
   TL_TRY(open_layer(j));

@@ -3,7 +3,7 @@
  * A source is written as QGIS writes it: FILE, FILE|layername=NAME, FILE|subset=EXPRESSION (an SQL
  * condition on the fields), or both. Coordinates come in the CRS that is wanted, whatever that of
  * the file. Heights are read of points only, and never converted. Polygons are united, so that those that overlap count
- * once. Files are decoded in a process of their own (base/sandbox.h).
+ * once, or kept apart as areas. Files are decoded in a process of their own (base/sandbox.h).
  */
 #ifndef TL_IO_VECTOR_H
 #define TL_IO_VECTOR_H
@@ -14,14 +14,15 @@
 
 typedef enum TlVectorKind {
   TL_VECTOR_POINTS = 0,
-  TL_VECTOR_POLYGONS,
-  TL_VECTOR_LINES
+  TL_VECTOR_POLYGONS, /* united over all features */
+  TL_VECTOR_LINES,
+  TL_VECTOR_AREAS /* polygons, each feature with its own rings */
 } TlVectorKind;
 
 /* A point, a line, or a ring: counterclockwise about a polygon, clockwise about a hole; its first corner is
  * not repeated at its end. */
 typedef struct TlVectorPart {
-  int64_t feature; /* of a point or line; 0 for rings */
+  int64_t feature; /* of a point, a line or a ring of an area; 0 for rings of united polygons */
   int64_t first, count;
 } TlVectorPart;
 

@@ -17,6 +17,7 @@ typedef struct Export {
   const char *extension;
   char *inputs, *peaks, *settings; /* folders */
   TlTerrainGrid grid;
+  char *caption;
   double *map; /* [ny][nx] */
 } Export;
 
@@ -54,7 +55,13 @@ static TlStatus write_ground(const Export *x) {
              v = x->grid.y0_m + x->grid.cell_m * (double)j, z;
       x->map[j * x->grid.nx + i] = tl_terrain_height(t, u, v, &z, NULL) ? z + t->origin[2] : NAN;
     }
-  return tl_maps_raster(x->blocks, x->inputs, "DEM", x->extension, false, x->map, NULL, 0);
+  return tl_maps_raster(x->blocks,
+                        &(TlMapFile){.folder = x->inputs,
+                                     .extension = x->extension,
+                                     .name = "DEM",
+                                     .unit = "m",
+                                     .meaning = "heights of the terrain"},
+                        x->map);
 }
 
 /* RELEASE_ID_C_null_talus; AvaFrame parts names at "_". */
@@ -99,7 +106,10 @@ static TlStatus write_block(const Export *x, const TlBlock *b, const TlBlockCell
     const char *result;
     TlCellValue value;
     bool over_area;
-  } peak[] = {{"pfv", TL_CELL_SPEED, false}, {"pke", TL_CELL_ENERGY, true}};
+    const char *unit, *meaning;
+  } peak[] = {{"pfv", TL_CELL_SPEED, false, "m/s", "largest speed of the block in the cell"},
+              {"pke", TL_CELL_ENERGY, true, "kJ/m2",
+               "largest kinetic energy of the block in the cell over the area of the cell"}};
   char *name = name_of(x, b);
   TlStatus status = name ? write_settings(x, b, name) : TL_ENOMEM;
   for (size_t k = 0; status == TL_OK && k < sizeof peak / sizeof *peak; k++) {
@@ -107,7 +117,14 @@ static TlStatus write_block(const Export *x, const TlBlock *b, const TlBlockCell
     for (int64_t i = 0; i < x->grid.nx * x->grid.ny; i++) x->map[i] = 0;
     for (int64_t i = 0; i < count; i++) x->map[cell[i].cell] = unit * cell[i].value[peak[k].value];
     char *file = tl_format("%s_%s", name, peak[k].result);
-    status = file ? tl_maps_raster(x->blocks, x->peaks, file, x->extension, false, x->map, NULL, 0)
+    status = file ? tl_maps_raster(x->blocks,
+                                   &(TlMapFile){.folder = x->peaks,
+                                                .extension = x->extension,
+                                                .name = file,
+                                                .unit = peak[k].unit,
+                                                .meaning = peak[k].meaning,
+                                                .caption = x->caption},
+                                   x->map)
                   : TL_ENOMEM;
     tl_free(file);
   }
@@ -131,6 +148,7 @@ TlStatus tl_avaframe_write(const TlBlocks *blocks, const char *const *runs, cons
   int64_t cells = 0;
   double leg;
   TlStatus status = tl_maps_cells(blocks, runs, &cell, &cells, &leg);
+  if (status == TL_OK) status = tl_maps_caption(blocks, runs, &x.caption);
   if (status == TL_OK) status = TL_NEW(x.map, (size_t)(x.grid.nx * x.grid.ny));
   if (status == TL_OK) status = make_folders(&x, folder);
   if (status == TL_OK) status = write_ground(&x);
@@ -144,6 +162,7 @@ TlStatus tl_avaframe_write(const TlBlocks *blocks, const char *const *runs, cons
     status = tl_figures_add(figures, "avaframe_simulations", (double)blocks->count, "",
                             "post/avaframe.h");
   tl_free(cell);
+  tl_free(x.caption);
   tl_free(x.map);
   tl_free(x.inputs);
   tl_free(x.peaks);

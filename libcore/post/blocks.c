@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const tl_block_end_names[3] = {"stopped", "moving", "left"};
+const char *const tl_block_end_names[TL_BLOCK_ENDS] = {"stopped", "moving", "left", "not started"};
 
 /* A body in a frame: sums over its parts, then its values. */
 typedef struct Seen {
@@ -294,12 +294,24 @@ static TlStatus sort_moments(Reading *r) {
   return TL_OK;
 }
 
+/* As run/ensemble.c judges blocks. */
+static void find_not_started(TlBlocks *b) {
+  for (int64_t i = 0; i < b->count; i++) {
+    TlBlock *block = &b->block[i];
+    const TlBlockMoment *at = b->moment + block->first;
+    TlVec3 way = tl_sub(at[block->count - 1].place_m, at[0].place_m);
+    if (block->end == TL_BLOCK_STOPPED && hypot(way.x, way.y) < cbrt(6 * block->volume_m3 / M_PI))
+      block->end = TL_BLOCK_NOT_STARTED;
+  }
+}
+
 TlStatus tl_blocks_read(const char *const *runs, int64_t count, TlBlocks *blocks) {
   Reading r = {.blocks = blocks};
   *blocks = (TlBlocks){.runs = count};
   TlStatus status = TL_NEW(blocks->every_step, (size_t)count);
   for (int64_t i = 0; status == TL_OK && i < count; i++) status = take_run(&r, runs[i]);
   if (status == TL_OK) status = sort_moments(&r);
+  if (status == TL_OK) find_not_started(blocks);
   tl_free(r.moment);
   return status;
 }
@@ -483,7 +495,7 @@ TlGroundFilled tl_block_on_filled(const TlBlocks *blocks, const TlBlock *b) {
 double tl_blocks_stopped_on_filled(const TlBlocks *blocks) {
   double count = 0;
   for (int64_t i = 0; i < blocks->count; i++)
-    if (blocks->block[i].end == TL_BLOCK_STOPPED)
+    if (blocks->block[i].end == TL_BLOCK_STOPPED || blocks->block[i].end == TL_BLOCK_NOT_STARTED)
       count += tl_ground_filled_number(tl_block_on_filled(blocks, &blocks->block[i]));
   return count;
 }

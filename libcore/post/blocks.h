@@ -26,10 +26,12 @@ typedef struct TlBlockMoment {
 
 typedef enum TlBlockEnd {
   TL_BLOCK_STOPPED = 0,
-  TL_BLOCK_MOVING, /* in the run's last frame */
-  TL_BLOCK_LEFT    /* not in the last frame; without departures.csv where it was seen last */
+  TL_BLOCK_MOVING,      /* in the run's last frame */
+  TL_BLOCK_LEFT,        /* not in the last frame; without departures.csv where it was seen last */
+  TL_BLOCK_NOT_STARTED, /* stopped, within its diameter of its first place, in plan */
+  TL_BLOCK_ENDS
 } TlBlockEnd;
-extern const char *const tl_block_end_names[3];
+extern const char *const tl_block_end_names[TL_BLOCK_ENDS];
 
 /* A block in a cell of the terrain's raster: the largest values there, and when and where its mass
  * centre was in it first since the frame before. */
@@ -96,7 +98,7 @@ TlBlockMoment tl_block_between(const TlBlockMoment *a, const TlBlockMoment *b, d
 bool tl_blocks_together(const TlBlock *one, const TlBlock *other);
 /* Whether the ground under its last place was filled in (shape/terrain.h); of one that left: measured. */
 TlGroundFilled tl_block_on_filled(const TlBlocks *blocks, const TlBlock *block);
-/* How many stopped on filled ground; NaN: not known. */
+/* How many stopped on filled ground, those that never started among them; NaN: not known. */
 double tl_blocks_stopped_on_filled(const TlBlocks *blocks);
 /* Height of the mass centre above the ground, upright, not below 0; 0 off the raster. */
 double tl_block_jump(const TlBlocks *blocks, TlVec3 place_m);

@@ -63,6 +63,41 @@ static TlStatus read_fences(Fences *f, const char *source) {
   return TL_OK;
 }
 
+/* Looked at every half a cell. */
+static void length_of(const Fences *f, const TlVectorPart *part, double *over, double *all) {
+  const TlTerrain *t = &f->blocks->terrain;
+  const double *xy = f->line.east_north + 2 * part->first;
+  for (int64_t k = 1; k < part->count; k++) {
+    const double *p = xy + 2 * (k - 1), *q = xy + 2 * k;
+    double length = hypot(q[0] - p[0], q[1] - p[1]), z;
+    int64_t pieces = (int64_t)fmin(1e6, ceil(length / (0.5 * t->cell_m)));
+    for (int64_t i = 0; i < pieces; i++) {
+      double at = ((double)i + 0.5) / (double)pieces;
+      *all += length / (double)pieces;
+      if (tl_terrain_height(t, p[0] + at * (q[0] - p[0]) - t->origin[0],
+                            p[1] + at * (q[1] - p[1]) - t->origin[1], &z, NULL))
+        *over += length / (double)pieces;
+    }
+  }
+}
+
+/* Nothing that ends at the terrain's border passes a fence beyond it: that is no sign of safety. */
+static void warn_of_ends(const Fences *f) {
+  for (int64_t fence = 0; fence < f->line.features; fence++) {
+    double over = 0, all = 0;
+    const char *name =
+        f->name_field >= 0 ? f->line.value[fence * f->line.fields + f->name_field] : NULL;
+    for (int64_t k = 0; k < f->line.parts; k++)
+      if (f->line.part[k].feature == fence) length_of(f, &f->line.part[k], &over, &all);
+    if (all - over >
+        f->blocks->terrain.cell_m) /* fences often end at the raster's edge, half a cell outside */
+      tl_log_warn("fence %lld%s%s%s: %.0f of its %.0f m lie off the terrain, where no block is "
+                  "followed",
+                  (long long)f->line.id[fence], name ? " (" : "", name ? name : "", name ? ")" : "",
+                  all - over, all);
+  }
+}
+
 /* ---- what every step says ---- */
 
 static int by_block_and_cell(const void *one, const void *two) {
@@ -306,6 +341,7 @@ TlStatus tl_fences_write(const TlBlocks *blocks, const char *const *runs, const 
   if (status == TL_OK) status = find_passages(&f);
   if (status == TL_OK) status = write_tables(&f, &(Out){folder, overwrite});
   if (status == TL_OK) warn_of_frames(&f);
+  if (status == TL_OK) warn_of_ends(&f);
   if (status == TL_OK)
     status = tl_figures_add(figures, "fences", (double)f.line.features, "", "post/fences.h");
   if (status == TL_OK)

@@ -3,9 +3,11 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "io/raster.h"
 #include "post/blocks.h"
 #include "post/measure.h"
+#include "post/run_caption.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,6 +20,16 @@ static const char *const value_name[TL_CELL_VALUES] = {[TL_CELL_SPEED] = "speed_
                                                        [TL_CELL_ROTATIONAL] = "rotational_kJ",
                                                        [TL_CELL_JUMP] = "jump_height_m"};
 
+/* What they are, for a reader of the raster. */
+static const struct {
+  const char *text, *unit;
+} value_about[TL_CELL_VALUES] = {
+    [TL_CELL_SPEED] = {"speed of the mass centre", "m/s"},
+    [TL_CELL_ENERGY] = {"kinetic energy", "kJ"},
+    [TL_CELL_TRANSLATIONAL] = {"kinetic energy of the translation", "kJ"},
+    [TL_CELL_ROTATIONAL] = {"kinetic energy of the rotation", "kJ"},
+    [TL_CELL_JUMP] = {"height of the mass centre above the ground, upright", "m"}};
+
 typedef struct Maps {
   const TlBlocks *blocks;
   TlTerrainGrid grid;
@@ -25,6 +37,7 @@ typedef struct Maps {
   int64_t entries;
   size_t capacity;
   double largest_leg; /* in cells */
+  char *caption;
 } Maps;
 
 /* A block on its path. */
@@ -137,11 +150,27 @@ TlStatus tl_maps_cells(const TlBlocks *blocks, const char *const *runs, TlBlockC
 
 /* ---- rasters ---- */
 
-TlStatus tl_maps_raster(const TlBlocks *blocks, const char *folder, const char *name,
-                        const char *extension, bool overwrite, double *value,
-                        const TlRasterColour *colour, int colours) {
+TlStatus tl_maps_caption(const TlBlocks *blocks, const char *const *runs, char **text) {
+  TlGrowingText all = {0};
+  TlStatus status = TL_OK;
+  for (int64_t i = 0; status == TL_OK && i < blocks->runs; i++) {
+    char *line = NULL;
+    status = tl_run_caption(runs[i], &line);
+    if (status == TL_OK) status = tl_text_add(&all, "\n", line);
+    if (status == TL_OK && !blocks->every_step[i])
+      status = tl_text_add(&all, "; ", "of stored frames only, between which peaks are missed");
+    tl_free(line);
+  }
+  if (status != TL_OK) TL_FREE(all.text);
+  *text = all.text;
+  return status;
+}
+
+TlStatus tl_maps_raster(const TlBlocks *blocks, const TlMapFile *f, double *value) {
   const TlTerrain *t = &blocks->terrain;
   TlTerrainGrid grid = tl_terrain_grid(t);
+  char *about = f->caption ? tl_format("%s\n%s", f->meaning ? f->meaning : f->name, f->caption)
+                           : tl_strdup(f->meaning ? f->meaning : f->name);
   TlRaster raster = {.nx = grid.nx,
                      .ny = grid.ny,
                      .cell_m = grid.cell_m,
@@ -149,19 +178,46 @@ TlStatus tl_maps_raster(const TlBlocks *blocks, const char *folder, const char *
                      .north_m = t->origin[1] + grid.y0_m,
                      .height_m = value,
                      .crs = t->crs,
-                     .colour = colour,
-                     .colours = colours};
-  char *file = tl_format("%s.%s", name, extension);
-  char *path = file ? tl_path_join(folder, file) : NULL;
-  TlStatus status = path ? tl_raster_write(&raster, path, overwrite) : TL_ENOMEM;
+                     .name = f->name,
+                     .unit = f->unit,
+                     .about = about,
+                     .colour = f->colour,
+                     .colours = f->colours};
+  char *file = tl_format("%s.%s", f->name, f->extension);
+  char *path = file ? tl_path_join(f->folder, file) : NULL;
+  TlStatus status = path && about ? tl_raster_write(&raster, path, f->overwrite) : TL_ENOMEM;
+  tl_free(about);
   tl_free(file);
   tl_free(path);
   return status;
 }
 
-static TlStatus write_map(const Maps *m, const TlMapOptions *out, const char *name, double *value) {
-  return tl_maps_raster(m->blocks, out->folder, name, out->extension, out->overwrite, value, NULL,
-                        0);
+static TlMapFile map_file(const Maps *m, const TlMapOptions *out, const char *name,
+                          const char *unit, const char *meaning) {
+  return (TlMapFile){.folder = out->folder,
+                     .extension = out->extension,
+                     .overwrite = out->overwrite,
+                     .name = name,
+                     .unit = unit,
+                     .meaning = meaning,
+                     .caption = m->caption};
+}
+
+static TlStatus write_map(const Maps *m, const TlMapOptions *out, const char *name,
+                          const char *unit, const char *meaning, double *value) {
+  TlMapFile file = map_file(m, out, name, unit, meaning);
+  return tl_maps_raster(m->blocks, &file, value);
+}
+
+/* For readers of rasters that hold no words. */
+static TlStatus write_caption(const Maps *m, const TlMapOptions *out) {
+  char *path = tl_path_join(out->folder, "maps.txt");
+  char *text = tl_format("%s\n", m->caption);
+  TlStatus status =
+      path && text ? tl_file_write(path, text, strlen(text), out->overwrite) : TL_ENOMEM;
+  tl_free(path);
+  tl_free(text);
+  return status;
 }
 
 static double statistic(double *value, int64_t n, int which) {
@@ -176,6 +232,8 @@ static double statistic(double *value, int64_t n, int which) {
 static TlStatus write_value(const Maps *m, const TlMapOptions *out, TlCellValue k, double *map,
                             double *scratch) {
   static const char *const name[] = {"max", "mean", "p50", "p90", "p95", "p99"};
+  static const char *const what[] = {"largest",      "mean",         "median",
+                                     "90% quantile", "95% quantile", "99% quantile"};
   TlStatus status = TL_OK;
   for (int s = 0; status == TL_OK && s < 6; s++) {
     for (int64_t i = 0; i < m->grid.nx * m->grid.ny; i++) map[i] = NAN;
@@ -185,8 +243,13 @@ static TlStatus write_value(const Maps *m, const TlMapOptions *out, TlCellValue 
       map[m->entry[i].cell] = statistic(scratch, n, s);
     }
     char *file = tl_format("%s_%s", value_name[k], name[s]);
-    status = file ? write_map(m, out, file, map) : TL_ENOMEM;
+    char *meaning =
+        tl_format("%s: %s of the blocks that pass the cell, each with its largest value in it",
+                  value_about[k].text, what[s]);
+    status =
+        file && meaning ? write_map(m, out, file, value_about[k].unit, meaning, map) : TL_ENOMEM;
     tl_free(file);
+    tl_free(meaning);
   }
   return status;
 }
@@ -224,7 +287,7 @@ static TlStatus write_return(const Maps *m, const TlMapOptions *out, int years, 
   double releases = (double)m->blocks->releases / (out->release_per_year * years);
   int64_t k = (int64_t)fmin(floor(releases * (1 + 1e-12)), 1e18);
   int64_t cells = m->grid.nx * m->grid.ny;
-  char name[48];
+  char name[48], meaning[200];
   for (int64_t i = 0; i < cells; i++) map[i] = NAN;
   for (int64_t i = 0, n; i < m->entries; i += n) {
     n = of_cell(m, i);
@@ -234,11 +297,20 @@ static TlStatus write_return(const Maps *m, const TlMapOptions *out, int years, 
     map[m->entry[i].cell] = scratch[k];
   }
   snprintf(name, sizeof name, "energy_kJ_%dy", years);
-  TL_TRY(write_map(m, out, name, map));
+  snprintf(meaning, sizeof meaning,
+           "kinetic energy that is exceeded in the cell less often than once in %d years, of %.6g "
+           "releases a year",
+           years, out->release_per_year);
+  TL_TRY(write_map(m, out, name, "kJ", meaning, map));
   for (int64_t i = 0; i < cells; i++)
     if (!isnan(map[i])) map[i] = map[i] > 300 ? 3 : map[i] > 30 ? 2 : 1;
   snprintf(name, sizeof name, "intensity_%dy", years);
-  return write_map(m, out, name, map);
+  snprintf(
+      meaning, sizeof meaning,
+      "intensity of events of %d years: 1 weak, up to 30 kJ; 2 medium, up to 300 kJ; 3 strong; "
+      "of %.6g releases a year",
+      years, out->release_per_year);
+  return write_map(m, out, name, "", meaning, map);
 }
 
 /* ---- danger ---- */
@@ -284,8 +356,15 @@ static TlStatus write_danger(const Maps *m, const TlMapOptions *out, double *lev
     if (!isnan(level[i])) count[(int)level[i] - RESIDUAL]++;
   for (int k = 0; k < HIGH; k++)
     TL_TRY(tl_figures_add(figures, danger_name[k], count[k], "", "post/maps.h"));
-  return tl_maps_raster(m->blocks, out->folder, "danger", out->extension, out->overwrite, level,
-                        strcmp(out->extension, "tif") == 0 ? danger_colour : NULL, HIGH);
+  char meaning[240];
+  snprintf(meaning, sizeof meaning,
+           "danger level of single cells by the matrix %s: 1 residual, 2 low (yellow), 3 medium "
+           "(blue), 4 high (red); of %.6g releases a year",
+           out->danger, out->release_per_year);
+  TlMapFile file = map_file(m, out, "danger", "", meaning);
+  if (strcmp(out->extension, "tif") == 0) file.colour = danger_colour;
+  file.colours = HIGH;
+  return tl_maps_raster(m->blocks, &file, level);
 }
 
 static TlStatus write_periods(const Maps *m, const TlMapOptions *out, double *map, double *scratch,
@@ -327,11 +406,17 @@ static TlStatus write_deposit(const Maps *m, const TlMapOptions *out, double *ma
     map[cell] += b->volume_m3;
     ++*stops;
   }
-  TlStatus status = write_map(m, out, "deposit_count", count);
+  TlStatus status = write_map(m, out, "deposit_count", "", "blocks in the last frame", count);
   tl_free(count);
-  if (status == TL_OK) status = write_map(m, out, "deposit_volume_m3", map);
+  if (status == TL_OK)
+    status = write_map(m, out, "deposit_volume_m3", "m3",
+                       "solid volume of the blocks in the last frame", map);
   for (int64_t i = 0; i < cells; i++) map[i] /= m->grid.cell_m * m->grid.cell_m;
-  return status == TL_OK ? write_map(m, out, "deposit_thickness_m", map) : status;
+  return status == TL_OK
+             ? write_map(m, out, "deposit_thickness_m", "m",
+                         "solid volume of the blocks in the last frame over the area of the cell",
+                         map)
+             : status;
 }
 
 /* Cells without data that were filled; nothing where all were measured. Not known which: no raster. */
@@ -342,23 +427,26 @@ static TlStatus write_filled(const Maps *m, const TlMapOptions *out, double *map
   for (int64_t j = 0; j < m->grid.ny; j++)
     for (int64_t i = 0; i < m->grid.nx; i++)
       map[j * m->grid.nx + i] = t->filled[j * n * t->nx + i * n] ? 1 : NAN;
-  return write_map(m, out, "filled_ground", map);
+  return write_map(m, out, "filled_ground", "",
+                   "1 where the elevation had no data and was filled in", map);
 }
 
 static TlStatus write_maps(const Maps *m, const TlMapOptions *out, double *map, double *scratch,
                            TlFigures *figures, double *stops) {
   int64_t cells = m->grid.nx * m->grid.ny;
   TL_TRY(tl_dir_make(out->folder));
+  TL_TRY(write_caption(m, out));
   for (int64_t i = 0; i < cells; i++) map[i] = 0;
   for (int64_t i = 0; i < m->entries; i++) map[m->entry[i].cell] += 1;
-  TL_TRY(write_map(m, out, "passages", map));
+  TL_TRY(write_map(m, out, "passages", "", "blocks whose mass centre passed the cell", map));
   for (int64_t i = 0; i < cells; i++) map[i] = 0;
   for (int64_t i = 0, n; i < m->entries; i += n) {
     n = of_cell(m, i);
     map[m->entry[i].cell] = (double)of_releases(m, m->entry + i, n, TL_CELL_ENERGY, scratch) /
                             (double)m->blocks->releases;
   }
-  TL_TRY(write_map(m, out, "reach_probability", map));
+  TL_TRY(write_map(m, out, "reach_probability", "",
+                   "share of the releases of which a block passed the cell", map));
   TL_TRY(write_deposit(m, out, map, stops));
   TL_TRY(write_filled(m, out, map));
   for (int k = 0; k < TL_CELL_VALUES; k++)
@@ -401,11 +489,13 @@ TlStatus tl_maps_write(const TlBlocks *blocks, const char *const *runs, const Tl
         "release.blocks_per_year (releases_per_year, where several start together) in the study, "
         "the same one in all runs");
   TlStatus status = tl_maps_cells(blocks, runs, &m.entry, &m.entries, &m.largest_leg);
+  if (status == TL_OK) status = tl_maps_caption(blocks, runs, &m.caption);
   if (status == TL_OK) status = TL_NEW(map, (size_t)(m.grid.nx * m.grid.ny));
   if (status == TL_OK) status = TL_NEW(scratch, (size_t)blocks->count);
   if (status == TL_OK) status = write_maps(&m, options, map, scratch, figures, &stops);
   if (status == TL_OK) status = report(&m, stops, figures);
   tl_free(m.entry);
+  tl_free(m.caption);
   tl_free(map);
   tl_free(scratch);
   return status;

@@ -20,7 +20,8 @@
  * passages (of blocks), reach_probability (of releases, of which a block passes), deposit_count, deposit_volume_m3, deposit_thickness_m, and for speed_m_s, energy_kJ,
  * translational_kJ, rotational_kJ, jump_height_m each _max, _mean, _p50, _p90, _p95, _p99 (no value
  * where nothing passed); where samples of the terrain were filled, filled_ground (1 there, no value
- * elsewhere). Figures: blocks, how many stopped on filled ground, cells passed, runs without cells.csv
+ * elsewhere). Each .tif says what it shows, in which unit, and how the runs ended (tl_maps_caption); beside them
+ * maps.txt says the latter, too. Figures: blocks, how many stopped on filled ground, cells passed, runs without cells.csv
  * and their largest leg in cells.
  *
  * With a frequency (release_per_year above 0) energy_kJ_T and intensity_T (1 weak, up to 30 kJ; 2 medium, up to 300 kJ;
@@ -45,9 +46,19 @@ TlStatus tl_maps_write(const TlBlocks *blocks, const char *const *runs, const Tl
  * a cell and block, by cell, then block. Fresh memory. largest_leg: of a path from frame to frame, in cells. */
 TlStatus tl_maps_cells(const TlBlocks *blocks, const char *const *runs, TlBlockCell **entry,
                        int64_t *entries, double *largest_leg);
+/* What the runs say of themselves, a line a run (post/run_caption.h), for the image description of their rasters; fresh
+ * memory. */
+TlStatus tl_maps_caption(const TlBlocks *blocks, const char *const *runs, char **text);
+
 /* A raster over the terrain's cells, NAME.EXTENSION in the folder; values [ny][nx] of tl_terrain_grid. */
-TlStatus tl_maps_raster(const TlBlocks *blocks, const char *folder, const char *name,
-                        const char *extension, bool overwrite, double *value,
-                        const TlRasterColour *colour, int colours);
+typedef struct TlMapFile {
+  const char *folder, *extension;
+  bool overwrite;
+  const char *name, *unit;
+  const char *meaning, *caption; /* one after the other, its image description; NULL: none */
+  const TlRasterColour *colour;
+  int colours;
+} TlMapFile;
+TlStatus tl_maps_raster(const TlBlocks *blocks, const TlMapFile *file, double *value);
 
 #endif

@@ -44,6 +44,7 @@ typedef struct TlRenderOptions {
   double cut_depth_m; /* > 0: nor is what lies deeper than that behind it (render_trace.h) */
   bool smooth;        /* 2 x 2 rays a pixel */
   bool captions;      /* title, time, scale bar, legend */
+  bool north_up;      /* a map, which the caption says */
   bool bare;          /* grains without nets and platens */
 } TlRenderOptions;
 

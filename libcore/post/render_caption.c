@@ -173,7 +173,7 @@ static TlStatus draw_title(TlImage *image, Layout l, const TlScene *scene, const
 }
 
 /* Holds at the camera's focus, across the line of sight: perspective changes it elsewhere. */
-static void draw_scale_bar(TlImage *image, Layout l, const TlCamera *camera) {
+static void draw_scale_bar(TlImage *image, Layout l, const TlCamera *camera, bool north_up) {
   double metres = metres_a_pixel(image, camera);
   double length = tl_ink_nice(0.22 * image->width * metres), pixels = length / metres;
   double x = l.pad, y = image->height - l.strip + l.pad + 1.75 * l.text;
@@ -182,7 +182,7 @@ static void draw_scale_bar(TlImage *image, Layout l, const TlCamera *camera) {
   tl_ink_text(image, x, image->height - l.strip + l.pad, l.text, text, white);
   double width = tl_ink_text_width(text, l.text);
   tl_ink_text(image, x + width + 0.6 * l.text, image->height - l.strip + l.pad, l.text,
-              "at the middle", grey);
+              north_up ? "north is up" : "at the middle", grey);
   tl_ink_box(image, x, y, pixels, 0.45 * l.text, white);
   for (int k = 0; k < 2; k++)
     tl_ink_box(image, x + k * (pixels - 0.2 * l.text), y - 0.3 * l.text, 0.2 * l.text,
@@ -288,7 +288,7 @@ TlStatus tl_render_captions(TlImage *image, const TlScene *scene, const TlFrame 
   l.strip += fmax(0, bar_height(image, l, camera, options) - 0.8 * l.text);
   tl_ink_box(image, 0, image->height - l.strip, image->width, l.strip, dark);
   TL_TRY(draw_title(image, l, scene, frame, options));
-  draw_scale_bar(image, l, camera);
+  draw_scale_bar(image, l, camera, options->north_up);
   draw_legend(image, l, camera, options);
   return TL_OK;
 }

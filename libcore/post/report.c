@@ -7,6 +7,7 @@
 #include "post/report_page.h"
 #include "post/report_run.h"
 #include "post/report_scan.h"
+#include "post/run_caption.h"
 #include "post/study_label.h"
 
 #include <math.h>
@@ -208,15 +209,18 @@ static TlStatus put_top(Work *w, const char *title, TlHtml *to, TlReportSize *si
 static TlStatus put_player(Work *w, TlHtml *to, const char *note) {
   TlPageStill *still;
   TL_TRY(TL_NEW(still, (size_t)w->count));
-  for (int64_t i = 0; i < w->count; i++)
+  TlStatus status = TL_OK;
+  for (int64_t i = 0; status == TL_OK && i < w->count; i++) {
     still[i] = (TlPageStill){.scene = &w->run[i].scene,
                              .frame = &w->run[i].last,
                              .camera = &w->camera[i],
                              .bare = w->run[i].triaxial,
                              .departures = &w->run[i].measure.departures,
                              .blocks = tl_scene_is_ensemble(&w->run[i].scene)};
+    if (still[i].blocks) status = tl_run_not_started(w->run[i].folder, &still[i].not_started);
+  }
   tl_html(to, "<h2 id=\"playback\">Playback</h2>\n");
-  TlStatus status = tl_page_player(to, still, w->count, note);
+  if (status == TL_OK) status = tl_page_player(to, still, w->count, note);
   tl_free(still);
   return status;
 }

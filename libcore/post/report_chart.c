@@ -79,11 +79,11 @@ static void x_mark(TlHtml *to, const Plane *p, double x, int power) {
 }
 
 static void x_axis(TlHtml *to, const Plane *p, int power) {
-  if (p->x_log) {
+  double range = p->x1 / p->x0;
+  if (p->x_log && range > 8) { /* over less than a decade even steps say more */
     static const double part[] = {1, 2, 5};
-    bool wide = p->x1 / p->x0 > 50;
     for (double ten = pow(10, floor(log10(p->x0))); ten <= p->x1; ten *= 10)
-      for (int k = 0; k < (wide ? 1 : 3); k++)
+      for (int k = 0; k < (range > 50 ? 1 : 3); k++)
         if (part[k] * ten >= p->x0 * 0.999 && part[k] * ten <= p->x1 * 1.001)
           x_mark(to, p, part[k] * ten, power);
     return;

@@ -15,7 +15,69 @@ enum { EDGE = 46, CLASSES = 8, PATH_POINTS = 60000, RELIEF_QUALITY = 82 };
 void tl_map_grid_free(TlMapGrid *grid) {
   tl_free(grid->speed_m_s);
   tl_free(grid->passed);
+  tl_free(grid->energy_kJ);
+  tl_free(grid->jump_m);
   *grid = (TlMapGrid){0};
+}
+
+static void find_largest(TlMapGrid *g) { /* fmax passes over NaN */
+  for (int64_t i = 0; i < g->nx * g->ny; i++) {
+    g->largest_speed_m_s = fmax(g->largest_speed_m_s, g->speed_m_s[i]);
+    g->most_passed = fmax(g->most_passed, g->passed[i]);
+    if (!g->every_step) continue;
+    g->largest_energy_kJ = fmax(g->largest_energy_kJ, g->energy_kJ[i]);
+    g->largest_jump_m = fmax(g->largest_jump_m, g->jump_m[i]);
+  }
+}
+
+static void raise(double *to, double value) {
+  *to = fmax(*to, value);
+}
+
+TlStatus tl_map_grid_of_steps(const TlTerrain *terrain, const TlBlockCell *cell, int64_t count,
+                              TlMapGrid *g) {
+  enum { LONGER_SIDE = 120 };
+  TlTerrainGrid t = tl_terrain_grid(terrain);
+  int64_t low[2] = {INT64_MAX, INT64_MAX}, high[2] = {-1, -1};
+  *g = (TlMapGrid){.every_step = true};
+  for (int64_t k = 0; k < count; k++) {
+    int64_t at[2] = {cell[k].cell % t.nx, cell[k].cell / t.nx};
+    for (int a = 0; a < 2; a++) {
+      if (at[a] < low[a]) low[a] = at[a];
+      if (at[a] > high[a]) high[a] = at[a];
+    }
+  }
+  if (count == 0) return TL_OK;
+  int64_t wide = high[0] - low[0] + 1, tall = high[1] - low[1] + 1,
+          together = ((wide > tall ? wide : tall) + LONGER_SIDE - 1) / LONGER_SIDE;
+  g->cell_m = (double)together * t.cell_m;
+  g->x0_m = t.x0_m + ((double)low[0] - 0.5) * t.cell_m;
+  g->y0_m = t.y0_m + ((double)low[1] - 0.5) * t.cell_m;
+  g->nx = (wide + together - 1) / together;
+  g->ny = (tall + together - 1) / together;
+  size_t n = (size_t)(g->nx * g->ny);
+  int64_t *last;
+  TL_TRY(TL_NEW(g->speed_m_s, n));
+  TL_TRY(TL_NEW(g->passed, n));
+  TL_TRY(TL_NEW(g->energy_kJ, n));
+  TL_TRY(TL_NEW(g->jump_m, n));
+  TL_TRY(TL_NEW(last, n));
+  for (size_t i = 0; i < n; i++) {
+    g->speed_m_s[i] = g->energy_kJ[i] = g->jump_m[i] = NAN;
+    last[i] = -1;
+  }
+  for (int64_t k = 0; k < count; k++) {
+    int64_t i = (cell[k].cell % t.nx - low[0]) / together,
+            at = (cell[k].cell / t.nx - low[1]) / together * g->nx + i;
+    raise(&g->speed_m_s[at], cell[k].value[TL_CELL_SPEED]);
+    raise(&g->energy_kJ[at], cell[k].value[TL_CELL_ENERGY]);
+    raise(&g->jump_m[at], cell[k].value[TL_CELL_JUMP]);
+    g->passed[at] += last[at] != cell[k].block;
+    last[at] = cell[k].block;
+  }
+  tl_free(last);
+  find_largest(g);
+  return TL_OK;
 }
 
 /* Bounds of the grains' centres in all frames; false: no grain. */
@@ -78,10 +140,7 @@ TlStatus tl_map_grid(const TlScene *scene, const TlReportMotion *m, double cell_
     }
   }
   tl_free(last);
-  for (size_t i = 0; i < n; i++) {
-    g->largest_speed_m_s = fmax(g->largest_speed_m_s, g->speed_m_s[i]); /* fmax passes over NaN */
-    g->most_passed = fmax(g->most_passed, g->passed[i]);
-  }
+  find_largest(g);
   return TL_OK;
 }
 
@@ -451,16 +510,38 @@ TlStatus tl_report_maps(TlHtml *to, const TlScene *scene, const TlReportMotion *
   double thick = 0;
   for (int64_t i = 0; d->solid_m && i < d->nx * d->ny; i++) thick = fmax(thick, d->solid_m[i]);
   tl_html(to, "<div class=\"charts\">");
-  put_cell_map(&m, &(Cells){"Largest speed seen", "m/s",
-                            "Largest speed of a grain over the cell, from the frames; peaks "
-                            "between two frames are missed.",
-                            grid->speed_m_s, grid->nx, grid->ny, grid->x0_m, grid->y0_m,
-                            grid->cell_m, grid->largest_speed_m_s});
-  put_cell_map(&m, &(Cells){"Grains that passed", "grains",
-                            "How many grains' centres came over the cell, along straight lines "
-                            "from frame to frame.",
-                            grid->passed, grid->nx, grid->ny, grid->x0_m, grid->y0_m, grid->cell_m,
-                            grid->most_passed, true});
+  Cells cells = {
+      .nx = grid->nx, .ny = grid->ny, .x0 = grid->x0_m, .y0 = grid->y0_m, .cell = grid->cell_m};
+  const struct {
+    const char *title, *unit, *of_steps, *of_frames;
+    const double *value;
+    double high;
+    bool whole;
+  } map[] = {
+      {"Largest speed seen", "m/s",
+       "Largest speed of a grain's centre in the cell, over all steps.",
+       "Largest speed of a grain over the cell, from the frames; peaks between two frames are "
+       "missed.",
+       grid->speed_m_s, grid->largest_speed_m_s, false},
+      {"Largest kinetic energy", "kJ",
+       "Of the translation and rotation of a grain in the cell, over all steps.", NULL,
+       grid->energy_kJ, grid->largest_energy_kJ, false},
+      {"Largest jump height", "m",
+       "Height of a grain's centre above the ground, upright, over all steps.", NULL, grid->jump_m,
+       grid->largest_jump_m, false},
+      {"Grains that passed", "grains", "How many grains' centres were in the cell after some step.",
+       "How many grains' centres came over the cell, along straight lines from frame to frame.",
+       grid->passed, grid->most_passed, true}};
+  for (size_t k = 0; k < sizeof map / sizeof *map; k++) {
+    if (!map[k].value) continue;
+    cells.title = map[k].title;
+    cells.unit = map[k].unit;
+    cells.what = grid->every_step ? map[k].of_steps : map[k].of_frames;
+    cells.value = map[k].value;
+    cells.high = map[k].high;
+    cells.whole = map[k].whole;
+    put_cell_map(&m, &cells);
+  }
   put_cell_map(&m, &(Cells){"Deposit", "m",
                             "Solid thickness in the last frame: volume of the grains over the "
                             "cell's area, without the voids between them.",

@@ -78,6 +78,7 @@ static TlStatus put_still(TlHtml *to, const TlPageStill *s) {
                              .captions = true,
                              .departures = s->departures,
                              .blocks = s->blocks,
+                             .not_started = s->not_started,
                              .bare = s->bare};
   char text[TL_RENDER_DESCRIPTION];
   TlRenderPath path = {.bare = s->bare};

@@ -18,6 +18,7 @@ typedef struct TlPageStill {
   bool bare;                      /* without nets and pistons, which hide the grains */
   const TlDepartures *departures; /* for its caption; NULL: not known */
   bool blocks;                    /* of an ensemble */
+  int64_t not_started;            /* of them */
 } TlPageStill;
 TlStatus tl_page_player(TlHtml *to, const TlPageStill *still, int64_t count, const char *note);
 

@@ -167,13 +167,18 @@ static TlStatus add_ground(const TlPlayback *how, TlHtml *head, TlReportData *da
   tl_html(head, "\"drapes\":[");
   const TlMapGrid *g = how->grid;
   const struct {
-    const char *key, *label;
+    const char *key, *label, *unit;
     const double *value;
     double high;
   } drape[] = {
-      {"seen", "largest speed seen", g ? g->speed_m_s : NULL, g ? g->largest_speed_m_s : 0},
-      {"passed", "grains that passed", g ? g->passed : NULL, g ? g->most_passed : 0}};
-  for (int k = 0; k < 2 && g; k++) {
+      {"seen", "largest speed seen", " m/s", g ? g->speed_m_s : NULL, g ? g->largest_speed_m_s : 0},
+      {"seenenergy", "largest kinetic energy", " kJ", g ? g->energy_kJ : NULL,
+       g ? g->largest_energy_kJ : 0},
+      {"seenjump", "largest jump height", " m", g ? g->jump_m : NULL, g ? g->largest_jump_m : 0},
+      {"passed", "grains that passed", "", g ? g->passed : NULL, g ? g->most_passed : 0}};
+  const char *comma = "";
+  for (size_t k = 0; k < sizeof drape / sizeof *drape; k++) {
+    if (!drape[k].value) continue;
     size_t n = (size_t)(g->nx * g->ny);
     char text[40];
     uint8_t *bytes;
@@ -188,8 +193,9 @@ static TlStatus add_ground(const TlPlayback *how, TlHtml *head, TlReportData *da
     tl_html(head,
             "%s{\"key\":\"%s\",\"label\":\"%s, 0 to %s%s\",\"nx\":%lld,\"ny\":%lld,"
             "\"x0\":%.9g,\"y0\":%.9g,\"cell\":%.9g}",
-            k ? "," : "", drape[k].key, drape[k].label, text, k ? "" : " m/s", (long long)g->nx,
+            comma, drape[k].key, drape[k].label, text, drape[k].unit, (long long)g->nx,
             (long long)g->ny, g->x0_m, g->y0_m, g->cell_m);
+    comma = ",";
   }
   tl_html(head, "]},\"origin\":[%.9g,%.9g,%.9g]", t->origin[0], t->origin[1], t->origin[2]);
   return TL_OK;
@@ -422,7 +428,8 @@ TlStatus tl_playback_pack(const TlPlayback *how, TlHtml *head, TlReportData *dat
       "\"turnSteps\":%d,\"stride\":%lld,\"paths\":%s,\"compass\":%s,\"extent\":%.9g,\"digits\":%d,",
       (long long)m->bodies, (long long)m->frames, (long long)m->turning,
       (long long)how->scene->avatar_count, TL_PLAYBACK_LEVELS, TL_TURN_STEPS,
-      (long long)how->stride, how->paths ? "true" : "false", how->speeds ? "true" : "false", extent,
+      (long long)how->stride, how->paths ? "true" : "false",
+      how->scene->has_terrain ? "true" : "false", extent,
       (int)fmax(0, fmin(9, 3 - floor(log10(fmax(extent, 1e-9))))));
   tl_html(head, "\"place\":{\"step\":%.17g,", steps.step_m);
   put_vector(head, "low", steps.low_m);

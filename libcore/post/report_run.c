@@ -74,37 +74,59 @@ static TlStatus read_history(TlReportRun *run) {
   return run->history_fault ? TL_OK : TL_ENOMEM;
 }
 
-static int64_t body_of(const TlReportMotion *m, int64_t id) {
-  int64_t low = 0, high = m->bodies;
-  while (low < high) {
-    int64_t middle = low + (high - low) / 2;
-    if (m->id[middle] < id)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < m->bodies && m->id[low] == id ? low : -1;
+typedef struct Named {
+  int64_t id, body;
+} Named;
+
+static int by_id(const void *one, const void *two) {
+  const Named *a = one, *b = two;
+  return (a->id > b->id) - (a->id < b->id);
+}
+
+/* The bodies of the motion, which are in order of their shapes, by id; fresh memory, [bodies]. */
+static TlStatus sort_bodies(const TlReportMotion *m, Named **named) {
+  TL_TRY(TL_NEW(*named, (size_t)m->bodies));
+  for (int64_t b = 0; b < m->bodies; b++) (*named)[b] = (Named){m->id[b], b};
+  if (m->bodies > 0) qsort(*named, (size_t)m->bodies, sizeof **named, by_id);
+  return TL_OK;
+}
+
+static int by_block(const void *one, const void *two) {
+  const TlBlockCell *a = one, *b = two;
+  return (a->block > b->block) - (a->block < b->block);
 }
 
 /* Largest values of the steps between the frames (run/cells.h). */
 static TlStatus take_steps(TlReportRun *run) {
   TlBlocks blocks;
   TlBlockCell *cell = NULL;
+  Named *named = NULL;
   int64_t count = 0;
   TlStatus status = tl_blocks_read(&run->folder, 1, &blocks);
+  if (status == TL_OK) status = sort_bodies(&run->motion, &named);
   if (status == TL_OK && blocks.every_step[0]) {
     status = tl_blocks_read_cells(&blocks, &run->folder, &cell, &count);
     if (status == TL_OK) status = TL_NEW(run->step_speed_m_s, (size_t)run->motion.bodies);
     if (status == TL_OK) status = TL_NEW(run->step_energy_J, (size_t)run->motion.bodies);
+    if (status == TL_OK) status = TL_NEW(run->step_jump_m, (size_t)run->motion.bodies);
+    if (status == TL_OK && count > 0) {
+      qsort(cell, (size_t)count, sizeof *cell, by_block);
+      tl_map_grid_free(&run->grid);
+      status = tl_map_grid_of_steps(&run->scene.terrain, cell, count, &run->grid);
+    }
   }
   for (int64_t i = 0; status == TL_OK && i < count; i++) {
-    int64_t b = body_of(&run->motion, blocks.block[cell[i].block].id);
-    if (b < 0) continue;
+    const Named key = {.id = blocks.block[cell[i].block].id},
+                *found = bsearch(&key, named, (size_t)run->motion.bodies, sizeof key, by_id);
+    if (!found) continue;
+    int64_t b = found->body;
     double speed = cell[i].value[TL_CELL_SPEED], energy = 1000 * cell[i].value[TL_CELL_ENERGY];
     run->step_speed_m_s[b] = fmax(run->step_speed_m_s[b], speed);
     run->step_energy_J[b] = fmax(run->step_energy_J[b], energy);
+    run->step_jump_m[b] = fmax(run->step_jump_m[b], cell[i].value[TL_CELL_JUMP]);
   }
   tl_free(cell);
+  tl_free(named);
   tl_blocks_free(&blocks);
   return status;
 }
@@ -148,6 +170,7 @@ void tl_report_run_close(TlReportRun *run) {
   tl_map_grid_free(&run->grid);
   tl_free(run->step_speed_m_s);
   tl_free(run->step_energy_J);
+  tl_free(run->step_jump_m);
   tl_table_free(&run->history);
   tl_free(run->history_fault);
   tl_tx_free(&run->test);
@@ -600,7 +623,7 @@ TlStatus tl_report_run_plots(TlHtml *to, const TlReportRun *run, int64_t count,
 
 /* ---- quantiles over the grains ---- */
 
-enum { OF_RUNOUT, OF_SPEED, OF_ENERGY, OF_ANGLE, QUANTITIES };
+enum { OF_RUNOUT, OF_SPEED, OF_ENERGY, OF_JUMP, OF_ANGLE, QUANTITIES };
 
 static const struct {
   const char *title, *unit, *x_label, *what;
@@ -611,6 +634,8 @@ static const struct {
      "of a grain's centre, over all steps (without cells.csv: in all frames)"},
     {"Largest kinetic energy", "J", "energy",
      "of a grain's translation and rotation together, likewise"},
+    {"Largest jump height", "m", "height",
+     "of a grain's centre above the ground, upright, over all steps"},
     {"Reach angle", "deg", "angle",
      "arctangent of a grain's own drop over its own horizontal distance"},
 };
@@ -634,6 +659,7 @@ static TlStatus take_quantities(const TlReportRun *run, double *value[QUANTITIES
     value[OF_SPEED][*n] = speed;
     value[OF_ENERGY][*n] = grain_energy(run, b);
     if (run->step_speed_m_s) value[OF_SPEED][*n] = fmax(speed, run->step_speed_m_s[b]);
+    value[OF_JUMP][*n] = run->step_jump_m ? run->step_jump_m[b] : NAN;
     value[OF_ANGLE][*n] =
         far > m->scale[b] * tl_avatar_diameter_m(a) ? atan2(-way.z, far) * TL_DEG : NAN;
     ++*n;
@@ -744,13 +770,16 @@ static TlStatus put_quantities(TlHtml *to, const TlReportRun *run, int64_t count
   TlStatus status = TL_OK;
   for (int q = 0; q < QUANTITIES && status == TL_OK; q++) {
     double most = 0;
+    bool known = false;
     for (int64_t i = 0; i < count; i++) {
       int64_t all = run[i].motion.bodies, grains_there = 0;
       for (int64_t b = 0; b < all; b++) grains_there += tl_report_motion_grain(&run[i].motion, b);
       one[i] = value[i][q];
       n[i] = in_order(one[i], grains_there);
       if (n[i] > 0) most = fmax(most, one[i][n[i] - 1]);
+      known |= n[i] > 0;
     }
+    if (!known) continue; /* no run has cells.csv */
     Unit unit = unit_for(quantity[q].unit, most);
     for (int64_t i = 0; i < count; i++) {
       char text[40];

@@ -17,10 +17,11 @@ typedef struct TlReportRun {
   TlFrame last;          /* with the bodies of nets and pistons */
   bool *moving;          /* [motion.bodies] in the last frame; owned */
   TlMeasure measure;
-  TlMapGrid grid;                         /* empty without a terrain */
-  double *step_speed_m_s, *step_energy_J; /* [motion.bodies] largest over all steps, energy of
+  TlMapGrid grid; /* empty without a terrain */
+  double *step_speed_m_s, *step_energy_J,
+      *step_jump_m; /* [motion.bodies] largest over all steps, energy of
                                              translation and rotation; owned; NULL: the run has no cells.csv */
-  TlTable history; /* rows = 0: none that can be read; history_fault is the reason */
+  TlTable history;  /* rows = 0: none that can be read; history_fault is the reason */
   char *history_fault;
   bool triaxial;
   TlTxTest test; /* of a triaxial test, with its figures */

@@ -48,20 +48,26 @@ static double largest_of(const TlReportRun *run, const char *column) {
   return most;
 }
 
-/* "3, 17, 20 and 5 more": ids of the grains for which `wanted` holds; how many. */
+/* "3, 17, 20 and 5 more": ids of the grains for which `wanted` holds, rising; how many. */
 static int64_t name_grains(const TlReportRun *run, bool (*wanted)(const TlReportRun *, int64_t),
                            char *text, size_t room) {
-  int64_t count = 0;
+  enum { NAMED = 12 };
+  int64_t count = 0, least[NAMED];
   size_t used = 0;
   text[0] = 0;
   for (int64_t b = 0; b < run->motion.bodies; b++) {
     if (!tl_report_motion_grain(&run->motion, b) || !wanted(run, b)) continue;
-    if (++count <= 12 && used < room)
-      used += (size_t)snprintf(text + used, room - used, "%s%lld", count > 1 ? ", " : "",
-                               (long long)run->motion.id[b]);
+    int64_t id = run->motion.id[b], kept = count < NAMED ? count : NAMED, k = kept;
+    count++;
+    for (; k > 0 && least[k - 1] > id; k--)
+      if (k < NAMED) least[k] = least[k - 1];
+    if (k < NAMED) least[k] = id;
   }
-  if (count > 12 && used < room)
-    snprintf(text + used, room - used, " and %lld more", (long long)count - 12);
+  for (int64_t k = 0; k < count && k < NAMED && used < room; k++)
+    used += (size_t)snprintf(text + used, room - used, "%s%lld", k > 0 ? ", " : "",
+                             (long long)least[k]);
+  if (count > NAMED && used < room)
+    snprintf(text + used, room - used, " and %lld more", (long long)count - NAMED);
   return count;
 }
 
@@ -146,7 +152,7 @@ static void warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
          "Frames are far apart: up to %s diameters of a grain from one to the next. Paths on maps "
          "are straight between frames%s. A shorter time.frame_every_s in the study shows more.",
          number(text, most),
-         run->step_speed_m_s ? ", and the map of speeds is of the frames"
+         run->step_speed_m_s ? ", as is the playback; maps of values are of all steps"
                              : ", and largest speeds and energies of single grains may be missed");
 }
 

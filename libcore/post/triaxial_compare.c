@@ -1,9 +1,11 @@
 #include "post/triaxial_compare.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "num/vec.h"
 #include "io/csv_table.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,34 +33,104 @@ static const struct {
                   {"void_ratio", TL_TX_VOID, NUMBER}};
 enum { QUANTITIES = sizeof quantities / sizeof *quantities };
 
+/* As laboratories write them; small letters, with _ for blanks. */
+static const struct {
+  const char *symbol, *name;
+} symbols[] = {{"q", "deviatoric_stress"},
+               {"deviator_stress", "deviatoric_stress"},
+               {"deviator", "deviatoric_stress"},
+               {"p", "mean_stress"},
+               {"p'", "mean_stress"},
+               {"mean_effective_stress", "mean_stress"},
+               {"eps_a", "axial_strain"},
+               {"eps_1", "axial_strain"},
+               {"epsilon_a", "axial_strain"},
+               {"epsilon_1", "axial_strain"},
+               {"ε_a", "axial_strain"},
+               {"εa", "axial_strain"},
+               {"ε_1", "axial_strain"},
+               {"ε1", "axial_strain"},
+               {"eps_v", "volumetric_strain"},
+               {"epsilon_v", "volumetric_strain"},
+               {"ε_v", "volumetric_strain"},
+               {"εv", "volumetric_strain"},
+               {"volume_strain", "volumetric_strain"},
+               {"sigma_1", "axial_stress"},
+               {"σ1", "axial_stress"},
+               {"sigma_3", "radial_stress"},
+               {"σ3", "radial_stress"},
+               {"e", "void_ratio"},
+               {"q/p", "stress_ratio"},
+               {"q/p'", "stress_ratio"}};
+
+/* In small letters, behind the name as in axial_strain_percent, or in brackets as in Axial strain [%]. */
 static const struct {
   Sort sort;
-  const char *suffix;
+  const char *text;
   double scale;
-} units[] = {{STRAIN, "", 1},         {STRAIN, "_percent", 0.01},
-             {ENGINEERING, "", 1},    {ENGINEERING, "_percent", 0.01},
-             {STRESS, "_Pa", 1},      {STRESS, "_kPa", 1e3},
-             {STRESS, "_MPa", 1e6},   {ANGLE, "_deg", 1},
-             {ANGLE, "_rad", TL_DEG}, {NUMBER, "", 1}};
+} units[] = {{STRAIN, "", 1},           {STRAIN, "-", 1},       {STRAIN, "1", 1},
+             {STRAIN, "percent", 0.01}, {STRAIN, "%", 0.01},    {STRESS, "pa", 1},
+             {STRESS, "kpa", 1e3},      {STRESS, "kn/m2", 1e3}, {STRESS, "kn/m²", 1e3},
+             {STRESS, "mpa", 1e6},      {STRESS, "n/mm2", 1e6}, {STRESS, "n/mm²", 1e6},
+             {ANGLE, "deg", 1},         {ANGLE, "°", 1},        {ANGLE, "rad", TL_DEG},
+             {NUMBER, "", 1},           {NUMBER, "-", 1},       {NUMBER, "1", 1}};
 
 static const char allowed[] =
     "allowed are [engineering_]axial_strain[_percent], [engineering_]volumetric_strain[_percent] "
     "(compression positive), deviatoric_stress, mean_stress, axial_stress, radial_stress each with "
     "_Pa, _kPa or _MPa, friction_angle, dilatancy_angle with _deg or _rad, stress_ratio, "
-    "principal_stress_ratio, void_ratio";
+    "principal_stress_ratio, void_ratio; or with the unit in brackets, as in Axial strain [%] and "
+    "q [kPa]";
 
-/* Index of the quantity; -1: the name says none. */
-static int quantity_of(const char *name, double *scale) {
-  for (int k = 0; k < QUANTITIES; k++) {
-    size_t n = strlen(quantities[k].name);
-    if (strncmp(name, quantities[k].name, n) != 0) continue;
-    for (size_t u = 0; u < sizeof units / sizeof *units; u++)
-      if (units[u].sort == quantities[k].sort && strcmp(name + n, units[u].suffix) == 0) {
-        *scale = units[u].scale;
-        return k;
-      }
+enum { NAME = 80, UNKNOWN = -1, NO_UNIT = -2 };
+
+/* The name in small letters with _ for blanks, cut off before a unit in brackets, which goes to unit; false: none. */
+static bool part(const char *name, char base[NAME], char unit[NAME]) {
+  size_t n = strlen(name), open = strcspn(name, "[(");
+  bool bracket = open > 0 && open < n && strchr("])", name[n - 1]);
+  size_t until = bracket ? open : n, used = 0;
+  for (size_t i = 0; i < until && used + 1 < NAME; i++) {
+    char c = name[i] == ' ' || name[i] == '-' ? '_' : (char)tolower((unsigned char)name[i]);
+    if (c != '_' || (used > 0 && base[used - 1] != '_')) base[used++] = c;
   }
-  return -1;
+  while (used > 0 && base[used - 1] == '_') used--;
+  base[used] = 0;
+  used = 0;
+  for (size_t i = open + 1; bracket && i + 1 < n && used + 1 < NAME; i++)
+    if (name[i] != ' ') unit[used++] = (char)tolower((unsigned char)name[i]);
+  unit[used] = 0;
+  return bracket;
+}
+
+/* Behind which letters of the text the unit comes, if it begins with the name; 0: it does not. */
+static size_t begins(const char *text, const char *name) {
+  size_t n = strlen(name);
+  return strncmp(text, name, n) == 0 && (!text[n] || text[n] == '_') ? n : 0;
+}
+
+/* Index of the quantity. UNKNOWN: the name says none; NO_UNIT: the unit is none of its. */
+static int quantity_of(const char *name, double *scale) {
+  char base[NAME], unit[NAME];
+  bool bracket = part(name, base, unit);
+  int found = UNKNOWN;
+  size_t length = 0; /* of the longest name that fits */
+  for (int k = 0; k < QUANTITIES; k++) {
+    size_t n = begins(base, quantities[k].name);
+    if (n > length) length = n, found = k;
+    for (size_t s = 0; s < sizeof symbols / sizeof *symbols; s++) {
+      n = strcmp(symbols[s].name, quantities[k].name) == 0 ? begins(base, symbols[s].symbol) : 0;
+      if (n > length) length = n, found = k;
+    }
+  }
+  if (found < 0 || (bracket && base[length])) return UNKNOWN;
+  if (!bracket) snprintf(unit, sizeof unit, "%s", base + length + (base[length] == '_'));
+  Sort sort = quantities[found].sort == ENGINEERING ? STRAIN : quantities[found].sort;
+  for (size_t u = 0; u < sizeof units / sizeof *units; u++)
+    if (units[u].sort == sort && strcmp(unit, units[u].text) == 0) {
+      *scale = units[u].scale;
+      return found;
+    }
+  return NO_UNIT;
 }
 
 /* ---- reading ---- */
@@ -74,6 +146,13 @@ static TlStatus convert(const TlTable *t, int64_t row, int column, Sort sort, do
   double x;
   TL_TRY(tl_table_number(t, row, column, &x));
   *to = scale * x;
+  if (sort == STRAIN && scale == 1 &&
+      fabs(x) > 1.5) /* logarithmic: pressed to less than a quarter */
+    return tl_fail(
+        TL_EINPUT,
+        "%s:%lld: %s is %g, and its name says no unit, so a fraction; if it is in percent, "
+        "name it axial_strain_percent or axial strain [%%]",
+        t->path, (long long)t->line[row], t->name[column], x);
   if (sort != ENGINEERING) return TL_OK;
   if (*to >= 1)
     return tl_fail(TL_EINPUT, "%s:%lld: %s is %g: an engineering strain is below 1", t->path,
@@ -85,8 +164,13 @@ static TlStatus convert(const TlTable *t, int64_t row, int column, Sort sort, do
 static TlStatus take_column(const TlTable *t, int column, TlMeasured *m) {
   double scale;
   int k = quantity_of(t->name[column], &scale);
-  if (k < 0)
-    return tl_fail(TL_EINPUT, "%s: unknown column %s; %s", t->path, t->name[column], allowed);
+  if (k == NO_UNIT)
+    return tl_fail(TL_EINPUT, "%s: column %s says no unit of its quantity; %s", t->path,
+                   t->name[column], allowed);
+  if (k == UNKNOWN) {
+    tl_log_warn("%s: column %s is not compared; %s", t->path, t->name[column], allowed);
+    return TL_OK;
+  }
   TlTx c = quantities[k].column;
   if (m->x[c])
     return tl_fail(TL_EINPUT, "%s: column %s gives the %s a second time", t->path, t->name[column],
@@ -105,7 +189,9 @@ static TlStatus take(const TlTable *t, TlMeasured *m) {
   for (int c = 0; c < t->columns; c++) TL_TRY(take_column(t, c, m));
   if (!m->x[TL_TX_AXIAL_STRAIN])
     return tl_fail(TL_EINPUT, "%s: no axial strain; %s", t->path, allowed);
-  if (t->columns < 2)
+  int taken = 0;
+  for (int c = 0; c < TL_TX_COUNT; c++) taken += m->x[c] != NULL;
+  if (taken < 2)
     return tl_fail(TL_EINPUT, "%s: nothing beside the axial strain; %s", t->path, allowed);
   if (t->rows < 2) return tl_fail(TL_EINPUT, "%s: fewer than two rows", t->path);
   return TL_OK;

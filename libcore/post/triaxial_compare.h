@@ -5,7 +5,8 @@
  * engineering_axial_strain (1 - L/L0), engineering_volumetric_strain (1 - V/V0), each also with
  * _percent; deviatoric_stress, mean_stress, axial_stress, radial_stress with _Pa, _kPa or _MPa;
  * friction_angle, dilatancy_angle with _deg or _rad; stress_ratio (q/p), principal_stress_ratio,
- * void_ratio. One axial strain is needed, and one thing more.
+ * void_ratio. The usual symbols (q, p, eps_v ...) and units in brackets, "Axial strain [%]", are understood; other
+ * columns are left out with a warning. One axial strain is needed, and one thing more.
  */
 #ifndef TL_POST_TRIAXIAL_COMPARE_H
 #define TL_POST_TRIAXIAL_COMPARE_H
@@ -18,7 +19,7 @@ typedef struct TlMeasured {
   double *x[TL_TX_COUNT]; /* [count] in the test's units and measure; NULL: not measured; owned */
 } TlMeasured;
 
-/* TL_EINPUT: an unknown name or unit, a quantity twice, no axial strain or nothing beside it; the
+/* TL_EINPUT: a known quantity without its unit, a quantity twice, no axial strain or nothing beside it; the
  * message names what is allowed. */
 TlStatus tl_measured_read(const char *path, TlMeasured *measured);
 void tl_measured_free(TlMeasured *measured);

@@ -1,6 +1,8 @@
 #include "run/densities.h"
 
+#include "base/log.h"
 #include "base/mem.h"
+#include "shape/rock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,4 +108,13 @@ bool tl_material_has_density_of(const char *name, const char *of) {
     rest = end + sizeof suffix - 1;
   }
   return true;
+}
+
+void tl_density_warn(const TlMaterial *m, int64_t blocks) {
+  double density = m->density_kg_m3;
+  if (blocks == 0 || (density >= TL_ROCK_LEAST_KG_M3 && density <= TL_ROCK_MOST_KG_M3)) return;
+  tl_log_warn("%lld %s of %g kg/m3 (material %s); rock has %d to %d: energies are as wrong as the "
+              "density",
+              (long long)blocks, blocks == 1 ? "block is" : "blocks are", density, m->name,
+              TL_ROCK_LEAST_KG_M3, TL_ROCK_MOST_KG_M3);
 }

@@ -11,4 +11,7 @@ TlStatus tl_body_set_density(TlSetup *setup, TlBodySetup *body, double density_k
 /* Is this the name of the material, or of one made from it above? */
 bool tl_material_has_density_of(const char *name, const char *material);
 
+/* Warns if the density of the material, of which so many blocks are, is not that of rock (shape/rock.h). */
+void tl_density_warn(const TlMaterial *material, int64_t blocks);
+
 #endif

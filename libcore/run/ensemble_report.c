@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "num/relation.h"
-#include "shape/rock.h"
+#include "run/densities.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -291,22 +291,45 @@ TlStatus tl_ensemble_report(const TlEnsemble *e, TlReport *r) {
 static void warn_of_density(const TlEnsemble *e) {
   const TlMaterials *m = &e->run.model->materials;
   for (int32_t k = 0; k < m->count; k++) {
-    double density = m->material[k].density_kg_m3;
     int64_t blocks = 0;
     for (int64_t i = 0; i < e->count; i++)
       blocks += e->start.colliders.material[e->start.first[i]] == k;
-    if (blocks > 0 && (density < TL_ROCK_LEAST_KG_M3 || density > TL_ROCK_MOST_KG_M3))
-      tl_log_warn("%lld blocks are of %g kg/m3 (material %s); rock has %d to %d: energies are as "
-                  "wrong as the density",
-                  (long long)blocks, density, m->material[k].name, TL_ROCK_LEAST_KG_M3,
-                  TL_ROCK_MOST_KG_M3);
+    tl_density_warn(&m->material[k], blocks);
   }
+}
+
+/* Blocks that would have gone farther: which statistics of the runouts are too small for them. A quantile
+ * below the shortest of their runouts is not. */
+static void list_too_small(const TlEnsemble *e, TlFate fate, const Runouts *all, char text[120]) {
+  double shortest = INFINITY;
+  for (int64_t i = 0; i < e->count; i++)
+    if (e->record[i].fate == fate) shortest = fmin(shortest, tl_block_runout(&e->record[i]));
+  size_t used = (size_t)snprintf(text, 120, "runout_mean");
+  for (int q = 0; q < QUANTILES; q++)
+    if (quantile(all->sorted, all->count, quantiles[q].p) >= shortest)
+      used += (size_t)snprintf(text + used, 120 - used, ", runout_%s", quantiles[q].name);
+}
+
+/* Blocks that are smaller across than the ground's cells, where no roughness stands in for what these leave out. */
+static void warn_of_small(const TlEnsemble *e) {
+  const TlTerrain *t = &e->run.model->terrain;
+  int64_t small = 0;
+  if (e->run.model->setup.terrain.roughness_m > 0) return;
+  for (int64_t i = 0; i < e->count; i++)
+    small += cbrt(6 * e->record[i].volume_m3 / M_PI) < t->cell_m;
+  if (small > 0)
+    tl_log_warn(
+        "%lld of %lld blocks are smaller across than the ground's cell of %.3g m, which has no "
+        "detail at their size: they bounce less than in the field (terrain.roughness_m adds "
+        "some)",
+        (long long)small, (long long)e->count, t->cell_m);
 }
 
 void tl_ensemble_warn(const TlEnsemble *e) {
   Sums s = sums_of(e);
   int64_t count = releases_started(e);
   warn_of_density(e);
+  warn_of_small(e);
   long long filled = (long long)e->run.model->terrain.holes_filled;
   if (filled > 0 && isnan(s.on_filled))
     tl_log_warn("%lld samples of the terrain had no data and were filled from their rim: what "
@@ -320,19 +343,34 @@ void tl_ensemble_warn(const TlEnsemble *e) {
   for (int q = QUANTILES - 1; q >= 0; q--) {
     double p = quantiles[q].p, wanted = ceil(beyond / (1 - p) - 1e-6);
     if ((double)count >= wanted) continue;
-    tl_log_warn("%lld %s started: the %g%% quantile wants %g, so that %g lie beyond it",
-                (long long)count, e->together > 1 ? "releases" : "blocks", 100 * p, wanted, beyond);
+    tl_log_warn("%lld %s%s started: the %g%% quantile wants %g, so that %g lie beyond it",
+                (long long)count, e->together > 1 ? "release" : "block", count == 1 ? "" : "s",
+                100 * p, wanted, beyond);
     break;
   }
-  if (s.fate[TL_FATE_MOVING] > 0)
-    tl_log_warn("%lld blocks still moved when time was over: their runouts are too short; a longer "
-                "time.duration_s lets them rest",
-                (long long)s.fate[TL_FATE_MOVING]);
-  if (s.fate[TL_FATE_LEFT] > 0)
-    tl_log_warn("%lld blocks left the terrain: their runouts end at its border",
-                (long long)s.fate[TL_FATE_LEFT]);
-  if (s.fate[TL_FATE_NOT_STARTED] > 0)
-    tl_log_warn("%lld blocks never started: they came to rest within their diameter of where they "
-                "were released, and are not among the runouts",
-                (long long)s.fate[TL_FATE_NOT_STARTED]);
+  Runouts all = {0};
+  char text[120];
+  int64_t moving = s.fate[TL_FATE_MOVING], left = s.fate[TL_FATE_LEFT],
+          rest = s.fate[TL_FATE_NOT_STARTED];
+  TlStatus status = moving + left > 0 ? take_runouts(e, true, &all) : TL_OK;
+  if (status == TL_OK && moving > 0) {
+    list_too_small(e, TL_FATE_MOVING, &all, text);
+    tl_log_warn("%lld block%s still moved when time was over: runouts are too short, and too small "
+                "are: %s; a longer time.duration_s lets %s rest",
+                (long long)moving, moving == 1 ? "" : "s", text, moving == 1 ? "it" : "them");
+  }
+  if (status == TL_OK && left > 0) {
+    list_too_small(e, TL_FATE_LEFT, &all, text);
+    tl_log_warn(
+        "%lld block%s left the terrain: runouts end at its border, and too small are: %s; a "
+        "larger raster lets %s come to rest",
+        (long long)left, left == 1 ? "" : "s", text, left == 1 ? "it" : "them");
+  }
+  free_runouts(&all);
+  if (rest > 0)
+    tl_log_warn("%lld block%s never started: %s came to rest within %s diameter of where %s "
+                "released, and %s not among the runouts",
+                (long long)rest, rest == 1 ? "" : "s", rest == 1 ? "it" : "they",
+                rest == 1 ? "its" : "their", rest == 1 ? "it was" : "they were",
+                rest == 1 ? "is" : "are");
 }

@@ -94,8 +94,9 @@ static TlStatus say_fields(const char *source, const char *what, const TlVector 
         param_of(params, count, v->field[k]) || names(v->field[k], density_field) ? &used : &other,
         ", ", v->field[k]);
   if (status == TL_OK)
-    tl_log_info("%s: %lld %s; fields used: %s; not used: %s", source, (long long)v->parts, what,
-                used.text ? used.text : "none", other.text ? other.text : "none");
+    tl_log_info("%s: %lld %s%s; fields used: %s; not used: %s", source, (long long)v->parts, what,
+                v->parts == 1 ? "" : "s", used.text ? used.text : "none",
+                other.text ? other.text : "none");
   tl_free(used.text);
   tl_free(other.text);
   return status;
@@ -147,19 +148,38 @@ static TlStatus take_rings(const Gis *g, const TlVector *v, TlStudyList *polygon
   return TL_OK;
 }
 
+/* Nothing starts beyond the terrain, and how often blocks come is said of the whole area. */
+static void warn_of_area(const Gis *g, const char *file, const double low[2],
+                         const double high[2]) {
+  const TlTerrain *t = g->terrain;
+  double first[2] = {t->origin[0] + t->x0_m, t->origin[1] + t->y0_m};
+  double last[2] = {first[0] + (double)(t->nx - 1) * t->cell_m,
+                    first[1] + (double)(t->ny - 1) * t->cell_m};
+  for (int a = 0; a < 2; a++) {
+    if (low[a] >= first[a] - t->cell_m && high[a] <= last[a] + t->cell_m) continue;
+    tl_log_warn(
+        "%s: the release area reaches beyond the terrain, from %s %.10g to %.10g, where that "
+        "covers %.10g to %.10g: all blocks start on the terrain, so how often they come is "
+        "to be said of that part",
+        file, a ? "north" : "east", low[a], high[a], first[a], last[a]);
+    return;
+  }
+}
+
 static TlStatus take_release(const Gis *g, const TlVector *v) {
   TlReleaseSetup *r = &g->setup->release;
   char place[512];
   double low[2], high[2];
   bounds_of(v, low, high);
   TL_TRY(check_on_terrain(g, low, high));
+  warn_of_area(g, r->polygon_file, low, high);
   TL_TRY(take_rings(g, v, &r->polygon));
   if (v->features == 1) {
     double density;
     TL_TRY(take_fields(v, 0, tl_release_params, TL_RELEASE_PARAMS, r));
     TL_TRY(take_density(v, 0, &density));
     if (density > 0) g->setup->grains.density_kg_m3 = density;
-    TL_TRY(say_fields(r->polygon_file, "rings", v, tl_release_params, TL_RELEASE_PARAMS));
+    TL_TRY(say_fields(r->polygon_file, "ring", v, tl_release_params, TL_RELEASE_PARAMS));
   } else {
     tl_log_info("%s: %lld areas; their fields are not used, for they would be those of one: "
                 "'|subset=CONDITION' takes one",
@@ -254,7 +274,7 @@ static TlStatus take_points(const Gis *g, const TlVector *v, int64_t i) {
   TlBodySetup *body;
   TL_TRY(TL_NEW(body, (size_t)v->parts));
   TlStudyList bodies = {body, 0};
-  TlStatus status = say_fields(row->points_file, "points", v, tl_body_params, TL_BODY_PARAMS);
+  TlStatus status = say_fields(row->points_file, "point", v, tl_body_params, TL_BODY_PARAMS);
   while (status == TL_OK && bodies.count < v->parts) {
     int64_t point = bodies.count++;
     status = make_body(g, v, point, row, &body[point]);

@@ -26,9 +26,10 @@ static bool listed(const TlGround *g, int32_t id) {
 
 static TlStatus check_terrain(const TlGround *g, const TlStudy *study, const TlTerrain *t) {
   if (!t->class_id)
-    return tl_study_fail(study, TL_EINPUT, "terrain.classes",
-                         "terrain '%s' has no classes; talus-topo --classes gives it some",
-                         t->name);
+    return tl_study_fail(
+        study, TL_EINPUT, "terrain.classes",
+        "terrain '%s' has no classes; talus-topo --classes or --class-polygons gives it some",
+        t->name);
   int32_t last = -1;
   for (int64_t k = 0; k < t->nx * t->ny; k++) {
     if (isnan(t->height_m[k]) || t->class_id[k] == last) continue;

@@ -40,7 +40,14 @@ static TlStatus from_crs(const Places *p, const char *path, double *x, double *y
 static TlStatus check_local(const Places *p, const char *path, double x, double y) {
   const TlTerrain *t = p->terrain;
   double east = x - t->origin[0], north = y - t->origin[1];
-  if (tl_places_on(t, x, y) || !tl_places_on(t, east, north)) return TL_OK;
+  if (tl_places_on(t, x, y)) return TL_OK;
+  if (tl_places_on(t, y - t->origin[0], x - t->origin[1]))
+    return tl_study_fail(
+        p->study, TL_EINPUT, path,
+        "%.10g, %.10g are coordinates of the terrain's CRS, with north before east: write crs: "
+        "terrain at the top of the study, and east %.10g, north %.10g",
+        x, y, y, x);
+  if (!tl_places_on(t, east, north)) return TL_OK;
   return tl_study_fail(
       p->study, TL_EINPUT, path,
       "x = %.10g, y = %.10g m are coordinates of the terrain's CRS; positions are "
@@ -83,19 +90,47 @@ static TlStatus settle_release(const Places *p, bool draws, TlReleaseSetup *r) {
   return TL_OK;
 }
 
-/* High above the ground, and just above it when the origin's height is subtracted. */
+/* High above the ground, perhaps just above it when the origin's height is subtracted. position_m: local by now. */
 static void warn_of_height(const Places *p, const TlBodySetup *body, int64_t i) {
   enum { HIGH = 100 }; /* metres: more than blocks are dropped from */
   const TlTerrain *t = p->terrain;
-  double ground, z = body->position_m[2];
-  if (p->crs || body->above_ground_m >= 0 ||
-      !tl_terrain_height(t, body->position_m[0], body->position_m[1], &ground, NULL))
+  const double *at = body->position_m;
+  double ground, z = at[2];
+  if (body->above_ground_m >= 0 || !tl_terrain_height(t, at[0], at[1], &ground, NULL) ||
+      z <= ground + HIGH)
     return;
-  if (z > ground + HIGH && z - t->origin[2] >= ground && z - t->origin[2] <= ground + HIGH)
+  if (!p->crs && z - t->origin[2] >= ground && z - t->origin[2] <= ground + HIGH)
     tl_log_warn("bodies.%lld.position_m: z = %g m is %g m above the ground; did you mean %g, in "
                 "the terrain's local frame, whose origin has the height %g m? above_ground_m: 1 "
                 "sets a body down 1 m above the ground",
                 (long long)i, z, z - ground, z - t->origin[2], t->origin[2]);
+  else
+    tl_log_warn(
+        "bodies.%lld.position_m: starts %.4g m above the ground, at x = %.10g, y = %.10g, z = "
+        "%.10g m%s; above_ground_m: 1 sets a body down 1 m above the ground",
+        (long long)i, z - ground, at[0] + (p->crs ? t->origin[0] : 0),
+        at[1] + (p->crs ? t->origin[1] : 0), z + (p->crs ? t->origin[2] : 0),
+        p->crs ? " of the CRS" : "");
+}
+
+/* A body that nothing could stop. */
+static TlStatus check_ground(const Places *p, const TlSetup *s, int64_t i) {
+  const TlBodySetup *body = (const TlBodySetup *)s->bodies.items + i;
+  const TlTerrain *t = p->terrain;
+  char path[80];
+  if (s->planes.count + s->walls.count + s->nets.count > 0 || s->free_fall ||
+      body->above_ground_m >= 0 || /* which says so itself */
+      tl_places_on(t, body->position_m[0], body->position_m[1]))
+    return TL_OK;
+  snprintf(path, sizeof path, "bodies.%lld.position_m", (long long)i);
+  return tl_study_fail(p->study, TL_EINPUT, path,
+                       "lies off the terrain, at x = %.10g, y = %.10g m (east %.10g, north %.10g), "
+                       "and there is no other ground; the terrain covers x %.10g to %.10g, y %.10g "
+                       "to %.10g (talus-catalog show prints it)",
+                       body->position_m[0], body->position_m[1], body->position_m[0] + t->origin[0],
+                       body->position_m[1] + t->origin[1], t->x0_m,
+                       t->x0_m + (double)(t->nx - 1) * t->cell_m, t->y0_m,
+                       t->y0_m + (double)(t->ny - 1) * t->cell_m);
 }
 
 TlStatus tl_places_settle(TlSetup *s, const TlStudy *study, const TlTerrain *terrain) {
@@ -121,6 +156,7 @@ TlStatus tl_places_settle(TlSetup *s, const TlStudy *study, const TlTerrain *ter
     TL_TRY(settle_item(&p, "walls", i, "point_m", wall[i].point_m));
   for (int64_t i = 0; i < s->bodies.count; i++) {
     TL_TRY(settle_item(&p, "bodies", i, "position_m", body[i].position_m));
+    TL_TRY(check_ground(&p, s, i));
     warn_of_height(&p, &body[i], i);
   }
   for (int64_t i = 0; i < s->nets.count; i++)

@@ -15,8 +15,8 @@
  *
  * TL_EINPUT at the key, with what to write: CRS coordinates where local ones are meant, local ones
  * or exchanged axes where CRS coordinates are meant (the place lies off the terrain, and on it when
- * read the other way), crs: terrain without a terrain or with an apparatus. A body whose height is
- * that of the CRS is warned of. terrain: NULL without one. */
+ * read the other way), crs: terrain without a terrain or with an apparatus, a body off the terrain where there
+ * is no other ground. A body that starts more than 100 m above the ground is warned of. terrain: NULL without one. */
 TlStatus tl_places_settle(TlSetup *setup, const TlStudy *study, const TlTerrain *terrain);
 
 /* Is local (x, y) on the terrain's raster? */

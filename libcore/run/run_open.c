@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/bodies.h"
+#include "run/densities.h"
 #include "run/ensemble.h"
 #include "run/gis.h"
 #include "run/materials.h"
@@ -234,6 +235,16 @@ static TlStatus read_inputs(TlRun *run) {
  * kinks stay below a grain's own roughness. */
 static TlStatus check_scale(TlRun *run) {
   enum { CELLS = 20 };
+  const TlEnsembleSetup *e = &run->model->setup.ensemble;
+  if (run->options.ensemble && e->least_volume_m3 > 0) {
+    double least = run->model->terrain.cell_m / CELLS;
+    if (cbrt(6 * e->least_volume_m3 / M_PI) < least)
+      return tl_study_fail(&run->model->study, TL_EINPUT, "ensemble.least_volume_m3",
+                           "a block of %g m3 is %.2g m across, under 1/%d of the ground's cell of "
+                           "%g m; %.1e m3 would fit, or a finer raster",
+                           e->least_volume_m3, cbrt(6 * e->least_volume_m3 / M_PI), CELLS,
+                           run->model->terrain.cell_m, 1.05 * M_PI / 6 * pow(least, 3));
+  }
   if (run->model->selection.count == 0) return TL_OK;
   double diameter = run->model->selection.median_diameter_m,
          scale = run->model->setup.grains.grain_scale;
@@ -327,6 +338,23 @@ static TlStatus smallest_grain(TlRun *run, double *diameter) {
   return TL_OK;
 }
 
+/* On ground of a named kind, whose values are those of rock; an ensemble says it of its own blocks. */
+static TlStatus warn_of_density(TlRun *run) {
+  const TlMaterials *m = &run->model->materials;
+  const TlBodies *b = &run->state->dem.bodies;
+  int64_t *blocks;
+  if (run->options.ensemble || !tl_setup_has_ground(&run->model->setup)) return TL_OK;
+  TL_TRY(tl_comm_agree(run->comm, TL_NEW(blocks, (size_t)m->count)));
+  for (int64_t i = 0; i < b->owned; i++)
+    if (!(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED)))
+      blocks[b->colliders.material[b->first[i]]]++;
+  TlStatus status = tl_comm_sum_int(run->comm, blocks, (size_t)m->count);
+  for (int32_t k = 0; status == TL_OK && k < m->count; k++)
+    tl_density_warn(&m->material[k], blocks[k]);
+  tl_free(blocks);
+  return status;
+}
+
 static TlStatus start_solver(TlRun *run) {
   run->state->dem.steps = run->state->totals.steps;
   TL_TRY(tl_comm_agree(run->comm, tl_run_new_solver(run)));
@@ -338,6 +366,7 @@ static TlStatus start_solver(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, tl_sense_step(&run->model->setup, &run->model->study, diameter)));
   TL_TRY(tl_safe_step(run, &safe_s));
   tl_safe_step_say(run, safe_s);
+  TL_TRY(warn_of_density(run));
   TL_TRY(tl_run_say_advice(run));
   return TL_OK;
 }

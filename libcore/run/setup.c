@@ -90,7 +90,7 @@ static const TlParam terrain_params[] = {
 };
 static const TlParam class_params[] = {
     INT(TlClassSetup, id, NULL, 0, 1e9,
-        "number of the class in the raster of talus-topo --classes"),
+        "number of the class, of talus-topo --classes or --class-polygons"),
     TEXT(TlClassSetup, name, "", "what it is"),
     TEXT(TlClassSetup, material, "", "in the list of materials; none: terrain.material"),
     CHOICE(TlClassSetup, ground, "none", TL_GROUND_CHOICES, "as terrain.ground; none: that"),

@@ -37,7 +37,7 @@ extern const TlParamTable tl_avatars_table;
 TlStatus tl_stage_avatars(const TlStageCall *call, const TlAvatarsStage *options);
 
 typedef struct TlTerrainStage {
-  char *catalog, *name, *crs, *crop, *classes;
+  char *catalog, *name, *crs, *crop, *classes, *class_polygons, *class_field;
   int64_t class_default;
   double band_cells;
   int64_t refine;

@@ -13,6 +13,7 @@
 #include "post/render_plots.h"
 #include "post/render_trajectories.h"
 #include "post/render_values.h"
+#include "post/run_caption.h"
 #include "store/results.h"
 
 #include <math.h>
@@ -56,7 +57,7 @@ static const TlParam params[] = {
     P("view", TL_P_TEXT, view, "deg", "", 0, 0, NULL,
       "where the camera stands, seen from the grains: counter-clockwise from +x, above the "
       "horizon; "
-      "-90,90: from above, north up, as a map",
+      "-90,90: from above, north up, as a map without perspective",
       "DEG,DEG"),
     P("zoom", TL_P_CHOICE, zoom, "", "path", 0, 0, "path|grains",
       "frame the grains' whole path and the ground about it, or the grains of each frame", NULL),
@@ -66,8 +67,10 @@ static const TlParam params[] = {
       "camera position in the run's frame (with --at); found automatically when not given",
       "X,Y,Z"),
     P("at", TL_P_TEXT, at, "m", "", 0, 0, NULL, "point the camera looks at", "X,Y,Z"),
-    P("fov-deg", TL_P_REAL, fov_deg, "deg", "32", 1, 150, NULL,
-      "field of view over the picture's height", NULL),
+    P("fov-deg", TL_P_REAL, fov_deg, "deg", "0", 0, 150, NULL,
+      "field of view over the picture's height; 0: 32, and 1 from straight above, where a map has "
+      "no perspective",
+      NULL),
     P("smooth", TL_P_FLAG, smooth, "", "true", 0, 0, NULL,
       "2 x 2 rays a pixel; --no-smooth is four times as fast", NULL),
     P("captions", TL_P_FLAG, captions, "", "true", 0, 0, NULL,
@@ -146,16 +149,18 @@ static TlStatus choose_camera(const TlRenderStage *v, const TlScene *scene,
   bool aside;
   double side[2];
   TL_TRY(choose_side(v, o, &aside, side));
+  bool above = aside && fabs(side[1]) == 90;
+  double fov_deg = v->fov_deg > 0 ? v->fov_deg : above ? 1 : 32;
   if (!v->from && !v->at && aside)
-    return tl_camera_from_side(scene, path, side[0], side[1], v->fov_deg, width, height, camera);
+    return tl_camera_from_side(scene, path, side[0], side[1], fov_deg, width, height, camera);
   if (!v->from && !v->at)
-    return tl_camera_automatic(scene, path, close, v->fov_deg, width, height, camera);
+    return tl_camera_automatic(scene, path, close, fov_deg, width, height, camera);
   if (!v->from || !v->at) return tl_fail(TL_EUSAGE, "--from and --at go together");
   TlVec3 from, at;
   TL_TRY(parse_point("from", v->from, &from));
   TL_TRY(parse_point("at", v->at, &at));
   if (tl_norm(tl_sub(at, from)) == 0) return tl_fail(TL_EUSAGE, "--from and --at are one point");
-  *camera = tl_camera_look(from, at, v->fov_deg, width, height);
+  *camera = tl_camera_look(from, at, fov_deg, width, height);
   return TL_OK;
 }
 
@@ -366,6 +371,15 @@ static TlStatus find_nets(Job *job) {
   return status;
 }
 
+/* Whether the picture is a map: on a terrain, from straight above, its upper end the north. */
+static TlStatus choose_north(Job *job) {
+  bool given;
+  double side[2];
+  TL_TRY(choose_side(job->values, &job->options, &given, side));
+  job->options.north_up = job->scene.has_terrain && given && side[1] == 90 && side[0] == -90;
+  return TL_OK;
+}
+
 static TlStatus choose_all(Job *job) {
   TlFrame last;
   const TlRenderStage *v = job->values;
@@ -378,24 +392,9 @@ static TlStatus choose_all(Job *job) {
   if (status == TL_OK) status = choose_cut(job, &last);
   tl_frame_free(&last);
   TL_TRY(status);
+  TL_TRY(choose_north(job));
   TL_TRY(choose_camera(job->values, &job->scene, &job->options, &job->path, false, &job->camera));
   return choose_trajectories(job);
-}
-
-/* Blocks of an ensemble that never started, as its table says. */
-static TlStatus count_not_started(Job *job) {
-  TlTable table = {0};
-  int column = 0;
-  char *path = tl_path_join(job->run, "blocks.csv");
-  TlStatus status = path ? TL_OK : TL_ENOMEM;
-  bool there = path && tl_file_exists(path);
-  if (there) status = tl_table_read(path, &table);
-  if (there && status == TL_OK) status = tl_table_need(&table, "end", &column);
-  for (int64_t i = 0; status == TL_OK && i < table.rows; i++)
-    job->options.not_started += strcmp(tl_table_text(&table, i, column), "not started") == 0;
-  tl_table_free(&table);
-  tl_free(path);
-  return status;
 }
 
 static TlStatus render(Job *job) {
@@ -415,7 +414,7 @@ static TlStatus render(Job *job) {
                         .blocks = tl_scene_is_ensemble(&job->scene),
                         .enlarge = v->enlarge,
                         .bare = v->bare};
-  if (job->options.blocks) TL_TRY(count_not_started(job));
+  if (job->options.blocks) TL_TRY(tl_run_not_started(job->run, &job->options.not_started));
   TL_TRY(find_nets(job));
   TL_TRY(choose_all(job));
   if (strcmp(v->frame, "all") == 0) {

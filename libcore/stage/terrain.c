@@ -6,6 +6,7 @@
 #include "io/raster.h"
 #include "shape/terrain_build.h"
 #include "stage/input.h"
+#include "stage/terrain_classes.h"
 #include "store/catalog.h"
 
 #include <math.h>
@@ -31,8 +32,16 @@ static const TlParam params[] = {
      "a raster of whole numbers that covers the terrain: classes of the ground, which studies give "
      "friction and restitution",
      "RASTER"},
+    {"class-polygons", TL_P_TEXT, OPTION(class_polygons), "", "", 0, 0, NULL,
+     "polygons with the class of the ground, of a GIS file in any CRS; they hold before --classes, "
+     "and of "
+     "those that overlap the one that stands last in the file",
+     "FILE"},
+    {"class-field", TL_P_TEXT, OPTION(class_field), "", "class", 0, 0, NULL,
+     "field of the polygons that holds their class, a whole number", "NAME"},
     {"class-default", TL_P_INT, OPTION(class_default), "", "-1", -1, 1e9, NULL,
-     "class of ground where the class raster has no data; negative: refused", NULL},
+     "class of ground where the class raster has no data and no polygon lies; negative: refused",
+     NULL},
     {"metres", TL_P_FLAG, OPTION(metres), "", "false", 0, 0, NULL,
      "coordinates without CRS are metres even if they look like degrees", NULL},
     {"overwrite", TL_P_FLAG, OPTION(overwrite), "", "false", 0, 0, NULL,
@@ -102,38 +111,6 @@ static TlStatus report_plan(TlReport *report, const TlRaster *raster, const TlTe
   return tl_report_real(report, "memory_at_least", 16 * columns + 4 * points, "bytes");
 }
 
-static TlStatus class_of(const TlTerrainStage *o, const TlRaster *r, double east, double north,
-                         int32_t *id) {
-  double u = floor((east - r->east_m) / r->cell_m + 0.5),
-         v = floor((north - r->north_m) / r->cell_m + 0.5), value = NAN;
-  if (u >= 0 && v >= 0 && u < (double)r->nx && v < (double)r->ny)
-    value = r->height_m[(int64_t)v * r->nx + (int64_t)u];
-  if (isnan(value) && o->class_default >= 0) value = (double)o->class_default;
-  if (isnan(value))
-    return tl_fail(TL_EINPUT,
-                   "%s: no class at east %.10g, north %.10g, where there is ground; "
-                   "--class-default=N fills such places",
-                   o->classes, east, north);
-  if (value != floor(value) || value < 0 || value > 1e9)
-    return tl_fail(
-        TL_EINPUT,
-        "%s: class %.10g at east %.10g, north %.10g; whole numbers of 0 to 1e9 are wanted",
-        o->classes, value, east, north);
-  *id = (int32_t)value;
-  return TL_OK;
-}
-
-/* The class of the nearest cell at every sample; samples without ground keep 0. */
-static TlStatus lay_classes(const TlTerrainStage *o, const TlRaster *r, TlTerrain *t) {
-  TL_TRY(TL_NEW(t->class_id, (size_t)(t->nx * t->ny)));
-  for (int64_t k = 0; k < t->nx * t->ny; k++) {
-    double east = t->origin[0] + t->x0_m + t->cell_m * (double)(k % t->nx),
-           north = t->origin[1] + t->y0_m + t->cell_m * (double)(k / t->nx);
-    if (!isnan(t->height_m[k])) TL_TRY(class_of(o, r, east, north, &t->class_id[k]));
-  }
-  return TL_OK;
-}
-
 static TlStatus make(const TlStageCall *call, const TlTerrainStage *o, const char *name,
                      const TlRaster *raster, TlTerrain *terrain) {
   TlTerrainSource source = {name,           raster->crs,    raster->nx,      raster->ny,
@@ -142,15 +119,7 @@ static TlStatus make(const TlStageCall *call, const TlTerrainStage *o, const cha
   double start = tl_clock_s();
   TL_TRY(tl_context(tl_terrain_build(terrain, &source, &options), "%s", call->input[0]));
   double seconds = tl_clock_s() - start;
-  if (o->classes && o->classes[0]) {
-    TlRaster classes = {0};
-    TlStatus status = tl_raster_read(&classes, o->classes,
-                                     &(TlRasterOptions){.metres = o->metres, .crs = o->crs});
-    if (status == TL_OK) status = tl_provenance_input(call->provenance, o->classes);
-    if (status == TL_OK) status = lay_classes(o, &classes, terrain);
-    tl_raster_free(&classes);
-    TL_TRY(status);
-  }
+  TL_TRY(tl_terrain_classes(call, o, terrain));
   if (terrain->holes_filled > 0)
     tl_log_warn("%s: %lld samples in holes were filled", call->input[0],
                 (long long)terrain->holes_filled);
@@ -165,6 +134,30 @@ static TlStatus make(const TlStageCall *call, const TlTerrainStage *o, const cha
   return status;
 }
 
+/* Heights of exactly 0 far below all others: gdalwarp and GIS programs write 0 where they have no data, and do
+ * not always say so. No ground falls by so much from one sample to the next without one in between. */
+static TlStatus refuse_zeros(const char *path, const TlRaster *r) {
+  const double far_m = 100;
+  int64_t zeros = 0, first = -1;
+  double least = INFINITY;
+  for (int64_t k = 0; k < r->nx * r->ny; k++) {
+    if (isnan(r->height_m[k])) continue;
+    if (r->height_m[k] != 0) {
+      least = fmin(least, r->height_m[k]);
+      continue;
+    }
+    if (zeros++ == 0) first = k;
+  }
+  if (zeros == 0 || !(least > far_m) || isinf(least)) return TL_OK;
+  return tl_fail(TL_EINPUT,
+                 "%s: %lld samples have a height of exactly 0, the first at (%.10g, %.10g), and "
+                 "all others are "
+                 "above %.0f m: these are no ground, but places without data; declare them: "
+                 "gdal_translate -a_nodata 0 %s OUT.tif",
+                 path, (long long)zeros, r->east_m + r->cell_m * (double)(first % r->nx),
+                 r->north_m + r->cell_m * (double)(first / r->nx), floor(least), path);
+}
+
 TlStatus tl_stage_terrain(const TlStageCall *call, const TlTerrainStage *o) {
   TlRasterOptions options = {.metres = o->metres, .crs = o->crs};
   TlRaster raster = {0};
@@ -173,7 +166,8 @@ TlStatus tl_stage_terrain(const TlStageCall *call, const TlTerrainStage *o) {
     return tl_fail(TL_EUSAGE, "--catalog=FILE wanted: the catalog that takes the terrain");
   TL_TRY(parse_crop(o->crop, &options));
   TL_TRY(tl_raster_read(&raster, call->input[0], &options));
-  TlStatus status = tl_provenance_input(call->provenance, call->input[0]);
+  TlStatus status = refuse_zeros(call->input[0], &raster);
+  if (status == TL_OK) status = tl_provenance_input(call->provenance, call->input[0]);
   /* without a name of its own that of the file, without folders and extension */
   const char *base = strrchr(call->input[0], '/');
   base = base ? base + 1 : call->input[0];

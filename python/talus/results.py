@@ -109,6 +109,11 @@ class Run:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.path = os.fspath(folder)
+        if os.path.isfile(self.path):
+            raise TalusError(
+                f"{self.path}: is a file; a run is the folder that talus-solve wrote, by default "
+                "the study's name with .run"
+            )
         if not os.path.isdir(self.path):
             raise TalusError(
                 f"{self.path}: there is no such folder; give the folder that talus-solve wrote, "
@@ -229,16 +234,18 @@ class Run:
         return self.table("triaxial")
 
     def table(self, name: str) -> Table:
-        """A table beside the frames: "oedometer", "direct_shear", "boundary", "constraint", "departures", ..."""
+        """A table beside the frames: "blocks", "oedometer", "direct_shear", "boundary", "departures", ..."""
         path = os.path.join(self.path, f"{name}.csv")
         if not os.path.exists(path):
             reason = f"the study has no section `{name}`"
+            if name == "blocks":
+                reason = "the run is none of talus-ensemble"
             if name == "boundary":
                 reason = "the study does not say time.boundary_forces: yes"
             if name == "constraint":
                 reason = "the run has no constraints of those that time.constraint_forces asks for"
             raise TalusError(f"{path}: there is no such file; {reason}")
-        return read_csv(path)
+        return read_csv(path, whole=name == "blocks")
 
     # ---- the scene ----
 

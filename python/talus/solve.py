@@ -1,4 +1,4 @@
-"""Run a study with talus-solve."""
+"""Run a study with talus-solve, or an ensemble with talus-ensemble."""
 
 from __future__ import annotations
 
@@ -57,6 +57,7 @@ def run(
     resume: bool = False,
     ranks: int = 1,
     threads: int | None = None,
+    ensemble: bool = False,
     verbose: bool = False,
     bin: str | os.PathLike[str] | None = None,
 ) -> Run:
@@ -65,7 +66,8 @@ def run(
     set gives keys of the study anew: {"contact.friction": 0.3, "planes.0.point_m": [0, 0, 1]};
     None leaves a key out. Paths among them count from the study's folder. output is the results
     folder, by default the study's name with .run in the working directory; overwrite replaces
-    what is there, resume goes on from the newest checkpoint. verbose passes on what talus-solve
+    what is there, resume goes on from the newest checkpoint. ensemble runs a study with a section
+    of that name by talus-ensemble: Run.table("blocks") then has a line a block. verbose passes on what talus-solve
     says while it runs. The tools are looked for in the folder bin, else in the folder TALUS_BIN,
     else on PATH.
 
@@ -73,7 +75,7 @@ def run(
     Run.log what it said, warnings among it. An interrupt is passed on: the solver saves a
     checkpoint and ends, and the run can be resumed.
     """
-    command = [_find("talus-solve", bin), "--json"]
+    command = [_find("talus-ensemble" if ensemble else "talus-solve", bin), "--json"]
     if ranks != 1:
         command = [_find("talus-mpirun", bin), "-n", str(ranks), *command]
     command += [_setting(key, value) for key, value in (set or {}).items()]
@@ -116,6 +118,8 @@ def run(
     if status != 0:
         ended = f"exit status {status}" if status > 0 else f"ended by signal {-status}"
         last = "\n".join(log.rstrip().splitlines()[-5:]) or "it said nothing"
+        if not ensemble and "talus-ensemble runs it" in last:
+            last += " (from Python: talus.run(..., ensemble=True))"
         raise TalusError(f"{last}\n({ended}: {shlex.join(command)})")
     try:
         reported = json.loads(said)

@@ -79,8 +79,12 @@ def _numbers(cells: list[str]) -> np.ndarray:
         return np.array(cells)
 
 
-def read_csv(path: str | os.PathLike[str]) -> Table:
-    """A table that Talus wrote as CSV. A last line without its end is still being written."""
+def read_csv(path: str | os.PathLike[str], *, whole: bool = False) -> Table:
+    """A table that Talus wrote as CSV.
+
+    A last line without its end is still being written, and left out; of a table that is written
+    as a whole it is damage.
+    """
     path = os.fspath(path)
     try:
         with open(path, newline="", encoding="utf-8") as file:
@@ -88,6 +92,10 @@ def read_csv(path: str | os.PathLike[str]) -> Table:
     except (OSError, UnicodeDecodeError) as error:
         raise TalusError(f"{path}: cannot be read as a table: {error}") from error
     if lines and not lines[-1].endswith("\n"):
+        if whole:
+            raise TalusError(
+                f"{path}: ends within line {len(lines)}, so it is damaged; copy or make it again"
+            )
         lines.pop()
     rows = list(csv.reader(lines))
     if not rows or not rows[0]:

@@ -34,6 +34,32 @@ ensemble hill.yaml -o one.run -@ 1
 cp out one.txt
 ensemble hill.yaml -o two.run -@ 2
 ensemble hill.yaml -o few.run --set ensemble.count=20
+# which runouts are too small for blocks that left or still moved: those quantiles that are not below the shortest of theirs
+ensemble hill.yaml -o cut.run --set time.duration_s=6
+cp out cut.out; cp err cut.err
+"$python" - <<'PYTHON' || fail "which runouts are too small: $(cat cut.err)"
+import csv, re, sys
+import numpy as np
+rows = list(csv.DictReader(open("cut.run/blocks.csv")))
+said = open("cut.err").read()
+have = np.array([float(r["runout_m"]) for r in rows if r["end"] != "not started"])
+names = (("median", 0.5), ("90_percent", 0.9), ("95_percent", 0.95), ("99_percent", 0.99))
+listed = 0
+for end, text in (("moving", "still moved"), ("left", "left the terrain")):
+    theirs = [float(r["runout_m"]) for r in rows if r["end"] == end]
+    line = re.search(rf"(\d+) blocks? {text}[^\n]*too small are: ([^;]*);", said)
+    if not theirs:
+        assert not line, line.group(0)
+        continue
+    want = ["runout_mean"] + ["runout_" + n for n, p in names if np.quantile(have, p) >= min(theirs)]
+    assert line and int(line.group(1)) == len(theirs) and line.group(2).split(", ") == want, f"{line and line.group(0)} is not {want}"
+    listed += len(want) > 1
+sys.exit(0 if listed else f"the case shows nothing: {[r['end'] for r in rows]}")
+PYTHON
+"$BIN/talus-ensemble" hill.yaml -o none.run --set ensemble.least_volume_m3=1e-4 >out 2>err && fail "blocks far smaller than the ground's cells"
+grep -q 'ensemble.least_volume_m3: a block of 0.0001 m3 is 0.058 m across, under 1/20 of the' err || fail "small blocks: $(cat err)"
+ensemble hill.yaml -o small.run --set ensemble.least_volume_m3=0.02 --set ensemble.most_volume_m3=0.03 --set ensemble.count=1 --set time.duration_s=1
+grep -q '1 of 1 blocks are smaller across than the ground.s cell of' err || fail "no word on small blocks: $(cat err)"
 for f in blocks.csv departures.csv history.csv study.yaml; do cmp one.run/$f two.run/$f || fail "$f differs with two threads"; done
 cmp few.run/blocks.csv <(head -21 one.run/blocks.csv) || fail "20 blocks are not the first 20 of 60"
 [ ! -e one.run/blocks ] || fail "parts were left behind: $(ls one.run/blocks)"
@@ -205,7 +231,7 @@ for f, g in zip(frames("ranges.run"), frames("ranks.run")):
 stops = {r["id"]: r for r in csv.DictReader(open("measures/stops.csv"))}
 for b in blocks:
     s = stops[b["id"]]
-    end = {"not started": "stopped"}.get(b["end"], b["end"])
+    end = b["end"]
     if s["end"] != end or s["east_m"] != b["end_east_m"] or s["north_m"] != b["end_north_m"]: fail(f"stops.csv: {s}, blocks.csv: {b}")
     steps, cells = float(b["largest_speed_m_s"]), float(s["largest_speed_m_s"])   # cells.csv has seven digits
     if cells > steps * (1 + 1e-6) or (end != "left" and cells < steps * (1 - 1e-6)): fail(f"block {b['id']}: largest speed {cells} in cells, {steps} over steps")
@@ -231,6 +257,8 @@ ensemble same.yaml -o same.run
 grep -q '1200 kg/m3 (material grain); rock has 2300 to 3000' err || fail "no word on the density: $(cat err)"
 grep -q '4 blocks started\|3 blocks started: the 99% quantile wants 1000' err || fail "no word on the count: $(cat err)"
 grep -q '^blocks_not_started: 1$' out || fail "never started: $(grep blocks out)"
+"$BIN/talus-measure" same.run -o same.csv --trajectories=csv >out 2>err || fail "stops of blocks that never started: $(cat err)"
+grep -q '^blocks_not_started: 1$' out && [ "$(grep -c ',not started,' same.csv/stops.csv)" = 1 ] || fail "stops: $(cut -d, -f3 same.csv/stops.csv)"
 "$python" - <<'PYTHON' || bad=1
 import csv, sys
 rows = [[v for k, v in r.items() if k not in ("id", "release")] for r in csv.DictReader(open("same.run/blocks.csv"))]
@@ -259,6 +287,14 @@ for f in blocks.csv departures.csv history.csv cells.csv; do cmp whole.run/$f ki
 refused 2 'the ensemble is finished' -- "${slow[@]}" -o killed.run --resume
 refused 2 'holds no blocks of an ensemble' -- hill.yaml -o none.run --resume
 [ ! -e none.run ] || fail "a refused resume made a folder"
+
+# told to stop, it says what stays and how it continues, and ends by the signal
+"$BIN/talus-ensemble" "${slow[@]}" -o told.run -q >/dev/null 2>told.err &
+pid=$!
+while [ ! -e told.run/blocks/checkpoint_000000000002.tck ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+kill -TERM $pid 2>/dev/null; wait $pid 2>/dev/null
+[ $? = 143 ] || fail "SIGTERM did not end it"
+grep -q 'stopped by a signal; parts of blocks that are finished stay in told.run/blocks, and --resume' told.err || fail "no word of a stop: $(cat told.err)"
 
 # ---- refusals ----
 before=$(sha256sum few.run/*)

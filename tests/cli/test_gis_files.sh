@@ -57,6 +57,7 @@ AREAS = [("POLYGON ((500060 5200060, 500140 5200060, 500140 5200100, 500100 5200
           dict(name="blocks", count=None))]
 write("GPKG", "areas.gpkg", 32632, [("areas", dict(name=TEXT, count=INT), AREAS)])
 write("GeoJSON", "areas.geojson", 4326, [("areas", dict(name=TEXT, count=INT), AREAS)])
+write("GPKG", "over.gpkg", 32632, [("areas", {}, [("POLYGON ((499900 5200060, 500090 5200060, 500090 5200100, 499900 5200060))", {})])])
 write("GPKG", "lost.gpkg", None, [("points", {}, POINTS[:0] + [("POINT (500050 5200060)", {})])])
 write("GPKG", "far.gpkg", 32632, [("points", {}, [("POINT (500050 5200060)", {}), ("POINT (500050 5300060)", {})])])
 write("GPKG", "line.gpkg", 32632, [("lines", {}, [("LINESTRING (500050 5200060, 500060 5200060)", {})])])
@@ -196,6 +197,12 @@ own = places("own.run")
 if not all(inside(p) for p in own) or abs(len(own) - len(want)) > 0.1 * len(want):
     print("bounds of the areas:", len(own), "grains"); sys.exit(1)
 PYTHON
+# an area that reaches beyond the terrain: blocks start on the terrain, and that is said
+grep -q 'reaches beyond' err && fail "areas on the terrain: $(cat err)"
+make_study over 'grains: {shapes: [block]}' 'release: {polygon_file: over.gpkg, above_ground_m: 1}' 'ensemble: {count: 20}'
+rm -rf over.run; "$BIN/talus-ensemble" study/over.yaml --set "gravity_m_s2=[0,0,-9.81]" -o over.run >out 2>err || fail "an area over the border: $(cat err)"
+grep -q 'over.gpkg: the release area reaches beyond the terrain, from east 499900 to 500090, where that covers 499995' err || fail "no word of the border: $(cat err)"
+awk -F, 'NR > 1 && $7 < 499990 {bad = 1} END {exit bad || NR != 21}' over.run/blocks.csv || fail "places over the border: $(cut -d, -f7 over.run/blocks.csv)"
 make_study nine 'grains: {shapes: [block]}' "release: {$lattice, polygon_file: \"areas.gpkg|subset=name = 'scar'\"}"
 rm -rf nine.run; solve study/nine.yaml -o nine.run || fail "a subset: $(cat err)"
 grep -q '^grains: 9$' out || fail "the field count is not used: $(grep ^grains: out)"

@@ -49,6 +49,17 @@ half=$(hash_of --set terrain.ground=soft --set terrain.ground_shift=0.5)
 [ "$(hash_of --set terrain.ground=soft --set terrain.ground_shift=-5)" = "$(hash_of --set terrain.ground=extra-soft)" ] || fail "softer than extra-soft"
 solve fall.yaml -o long-soft.run --set terrain.ground=extra-soft
 solve fall.yaml -o long-coulomb.run --set contact.boundary_friction=0.2 --set contact.boundary_restitution=0
+# blocks that are not of rock, on ground whose values are of rock; on other ground nothing is said
+light=(fall.yaml --set time.duration_s=0.01 --set grains.density_kg_m3=1000 -o light.run --overwrite --no-progress)
+"$BIN/talus-solve" "${light[@]}" --set terrain.ground=soft >out 2>err || fail "light blocks: $(cat err)"
+grep -q '12 blocks are of 1000 kg/m3 (material grain); rock has 2300 to 3000' err || fail "no word on the density: $(cat err)"
+"$BIN/talus-mpirun" -n 2 "$BIN/talus-solve" "${light[@]}" --set terrain.ground=soft >out 2>err || fail "light blocks on two ranks: $(cat err)"
+[ "$(grep -c '12 blocks are of 1000 kg/m3' err)" = 1 ] || fail "the density on two ranks: $(cat err)"
+for more in "--set terrain.ground=soft --set grains.density_kg_m3=2700" ""; do
+  # shellcheck disable=SC2086 # words
+  "$BIN/talus-solve" "${light[@]}" $more >out 2>err || fail "a density: $(cat err)"
+  grep -q 'kg/m3' err && fail "a word on a density that is none to talk of: $(cat err)"
+done
 sed 's/terrain: {name: slope}/terrain: {name: slope, ground: soft, classes: [{id: 1, ground: hard}, {id: 2}]}/' fall.yaml >classes.yaml
 solve classes.yaml -o classes.run
 talus_mpirun=$BIN/talus-mpirun

@@ -13,7 +13,9 @@ unset MAKEFLAGS MFLAGS
 bin=${BIN#"$here"/}; tools=$(cd "$BIN" && echo talus-* | sed 's/talus-mpirun//')
 built=(-o tools -o "${bin%/bin}/lib/libtalus.a" BIN="$bin" TOOLS="$tools"); for tool in $tools; do built+=(-o "$bin/$tool"); done
 do_make() { make -s -C "$here" -o man -o completion "$@" "${built[@]}" DESTDIR="$root" PREFIX="$prefix" >"$dir/log" 2>&1; }
-flock "$BIN" make -s -C "$here" "${built[@]}" man completion >"$dir/log" 2>&1 || fail "man pages and completion: $(cat "$dir/log")"
+# Those of an earlier build would stay, since the tools are taken for old.
+( flock 9 && rm -rf "$here/build/man" "$here/build/completion" && make -s -C "$here" "${built[@]}" man completion ) 9<"$BIN" >"$dir/log" 2>&1 ||
+  fail "man pages and completion: $(cat "$dir/log")"
 everything() { (cd "$root" && find . -type f -o -type l | sort); }
 mkdir -p "$root$prefix/bin" "$root$prefix/share/talus" && echo mine >"$root$prefix/bin/my-tool" && echo mine >"$root$prefix/share/talus/notes.txt"
 before=$(everything)

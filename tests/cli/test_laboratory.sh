@@ -27,9 +27,12 @@ refused "too much" "friction: 11, not a number from 0 to 10" "stack: a.tif" "fri
 refused "a key twice" "t.yaml:3: strain: given twice, before on line 2" "stack: a.tif" "strain: 0.1" "strain: 0.2"
 refused "no grains" "stack or labels is wanted" "grains: 200"
 refused "a list" "is no line" "- stack: a.tif"
+refused "a file that is not there" "t.yaml:2: stack: ./a'b.tif: there is no such file" "grains: 200" "stack: a'b.tif"
+refused "labels that are not there" "t.yaml:1: labels: ./gone.h5: there is no such file" "labels: gone.h5"
 refused "a name for make" "make cannot carry" 'stack: $(shell touch x).tif'
 [ ! -e x ] || fail "a name was run"
 # at 500 grains and 100 kPa the keys are those of the studies; four times the pressure, twice the speed
+: >"my scan.tif"; : >l.h5
 printf 'stack: "my scan.tif" # here\n' >t.yaml; keys || fail "the shortest file: $(cat err.txt)"
 grep -qx 'STACK := ./my scan.tif' keys.txt || fail "the stack: $(cat keys.txt)"
 value() { tr ' ' '\n' <keys.txt | sed -n "s/^$1=//p" | tail -1; }

@@ -81,6 +81,21 @@ refused crs.yaml --set 'release.low_m=[5200105,1000105,0]' --set 'release.high_m
 solve local.yaml -o high --set 'bodies.0.position_m=[50,60,1522]' || fail "a height of the CRS: $(cat err)"
 says "bodies.0.position_m: z = 1522 m is 1510 m above the ground; did you mean 20" "above_ground_m"
 grep -q "did you mean" <(solve local.yaml -o fine; cat err) && fail "a sound height is warned of"
+refused local.yaml --set 'bodies.0.position_m=[5200065,1000055,20]' -- "bodies.0.position_m" "with north before east" "east 1000055, north 5200065"
+# in the CRS, too, a height far above the ground is warned of, and a body where there is no ground at all is refused
+solve crs.yaml -o tall --set 'bodies.0.position_m=[1000055,5200065,3022]' || fail "a tall start: $(cat err)"
+says "bodies.0.position_m: starts 1508 m above the ground, at x = 1000055, y = 5200065, z = 3022 m of the CRS"
+grep -q "above the ground" <(solve crs.yaml -o fine-crs; cat err) && fail "a sound height of the CRS is warned of"
+cat >alone.yaml <<'YAML'
+catalog: c.tals
+time: {dt_s: 2.0e-3, steps: 1}
+shapes: [{name: ball, kind: sphere, diameter_m: 2}]
+bodies: [{shape: ball, position_m: [-500, 60, 20]}]
+terrain: {name: slope}
+YAML
+refused alone.yaml -- "bodies.0.position_m: lies off the terrain, at x = -500, y = 60 m (east 999505, north 5200065)" "covers x 0 to 290"
+echo 'planes: [{point_m: [0, 0, -10], normal: [0, 0, 1]}]' >>alone.yaml
+solve alone.yaml -o beside || fail "a body beside the terrain, over a plane: $(cat err)"
 cat >nowhere.yaml <<'YAML'
 crs: terrain
 time: {dt_s: 2.0e-3, steps: 1}

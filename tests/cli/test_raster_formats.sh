@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Elevation rasters of many formats, written by GDAL's Python module (XYZ and VRT as text): talus-topo stores the
 # same heights, origin and CRS from each, read back from the catalog's terrain by talus-solve's results with h5py.
-# Degrees and feet are refused with the gdalwarp line, files of several rasters with the gdal_translate line, and a
+# Degrees, feet, rotated and oblong cells are refused with the line that mends them, places without data that hold a
+# height of 0 with the one that declares them, files of several rasters with the gdal_translate line, and a
 # VRT leads to no other kind of file and to no network.
 # sanitized: reads files of other programs
 set -u
@@ -67,6 +68,23 @@ with open("degrees.xyz", "w") as f:
 for driver, name in (("GTiff", "feet.tif"), ("netCDF", "feet.nc"), ("GPKG", "feet.gpkg")):
     options = ["TILE_FORMAT=TIFF"] if driver == "GPKG" else []
     gdal.GetDriverByName(driver).CreateCopy(name, memory(2263, 10, 980000, 200000), options=options).FlushCache()
+def tif(name, set_, transform=None, unit=None, srs=None):
+    if transform: set_.SetGeoTransform(transform)
+    if unit: set_.GetRasterBand(1).SetUnitType(unit)
+    if srs: set_.SetProjection(srs)
+    gdal.GetDriverByName("GTiff").CreateCopy(name, set_).FlushCache()
+tif("south.tif", memory(4326, 1e-3, -70, -33))
+tif("flat-degrees.tif", memory(4326), (11, 1e-3, 0, 47, 0, -5e-4))
+ROTATED = (WEST, 4.9, 0.8, NORTH, 0.8, -4.9)
+tif("rotated.tif", memory(), ROTATED)
+tif("wide.tif", memory(), (WEST, 5, 0, NORTH, 0, -7))
+tif("high-feet.tif", memory(), unit="ft")
+datum = osr.SpatialReference(); datum.SetFromUserInput("EPSG:32632+8228")
+tif("datum-feet.tif", memory(), srs=datum.ExportToWkt())
+gdal.Warp("zeros.tif", "rotated.tif", resampleAlg="bilinear")
+gdal.Warp("warped.tif", "rotated.tif", resampleAlg="bilinear", dstNodata=-9999)
+gdal.Translate("declared.tif", "zeros.tif", noData=0)
+sea = memory(); sea.GetRasterBand(1).WriteArray(numpy.maximum(z - 1520, 0)); tif("sea.tif", sea)  # zeros that are the sea's
 set_ = gdal.GetDriverByName("GPKG").CreateCopy("two.gpkg", memory(), options=["TILE_FORMAT=TIFF", "RASTER_TABLE=dem"]); set_ = None
 set_ = gdal.GetDriverByName("GPKG").CreateCopy("two.gpkg", memory(), options=["TILE_FORMAT=TIFF", "RASTER_TABLE=dsm", "APPEND_SUBDATASET=YES"]); set_ = None
 PYTHON
@@ -103,10 +121,26 @@ for name in a.tif b.gpkg c.nc o.vrt; do
 done
 
 for name in degrees.tif degrees.nc degrees.gpkg degrees.vrt degrees.xyz; do
-  refused $name "$name: coordinates" degrees "gdalwarp -t_srs EPSG:CODE -tr CELL CELL -r bilinear $name OUT.tif"
+  from=""; [ $name = degrees.xyz ] && from="-s_srs EPSG:4326 "
+  refused $name "$name: coordinates" degrees \
+    "gdalwarp $from-t_srs EPSG:32632 -tr 111 111 -r bilinear -dstnodata -9999 $name OUT.tif (UTM zone 32N"
 done
 for name in feet.tif feet.nc feet.gpkg; do
-  refused $name "$name: coordinates are in" "0.3048" "gdalwarp -t_srs EPSG:CODE -tr CELL CELL -r bilinear $name OUT.tif"
+  refused $name "$name: coordinates are in" "0.3048" \
+    "gdalwarp -t_srs EPSG:32618 -tr 3.05 3.05 -r bilinear -dstnodata -9999 $name OUT.tif" "gdal_calc.py -A OUT.tif --calc='A*0.3048"
+done
+refused south.tif "EPSG:32719"
+refused flat-degrees.tif "-t_srs EPSG:32632 -tr 55.6 55.6 "   # not first to be made square in degrees
+refused rotated.tif "gdalwarp -r bilinear -dstnodata -9999 rotated.tif OUT.tif"
+refused wide.tif "gdalwarp -tr 5 5 -r bilinear -dstnodata -9999 wide.tif OUT.tif"
+refused high-feet.tif "gdal_calc.py -A high-feet.tif --calc='A*0.3048' --outfile=OUT.tif"
+refused datum-feet.tif "gdal_translate -a_srs EPSG:CODE datum-feet.tif FLAT.tif" "gdal_calc.py -A FLAT.tif --calc='A*0.3048'"
+# What gdalwarp leaves in the corners when it is not told otherwise is a height of 0, and no ground; the lines above
+# tell it otherwise, and what they make is taken.
+refused zeros.tif "are above 1500 m" "gdal_translate -a_nodata 0 zeros.tif OUT.tif"
+for name in warped.tif declared.tif sea.tif; do
+  rm -f c.tals
+  "$BIN/talus-topo" $name --catalog=c.tals >out 2>err || fail "$name: $(cat err)"
 done
 refused two.gpkg "two.gpkg: holds several rasters" "gdal_translate 'NAME' OUT.tif" "GPKG:two.gpkg:dem" "GPKG:two.gpkg:dsm"
 refused gone.vrt gone.vrt

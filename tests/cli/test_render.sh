@@ -111,6 +111,25 @@ left = line & ~plain
 rows = left[:, np.nonzero(left.any(0))[0][3:-3]].sum(0)
 if rows.min() < 1 or rows.max() > 6: print("the line is", rows.min(), "to", rows.max(), "pixels thick"); sys.exit(1)
 PYTHON
+# from straight above a picture is a map: a ball 15 m above another is as large; by perspective it is larger
+sed -e 's/^bodies.*/bodies: [{shape: ball, position_m: [-6, 0, 0], scale: 3}, {shape: ball, position_m: [6, 0, 15], scale: 3}]/' fly.yaml >high.yaml
+"$BIN/talus-solve" -q high.yaml >out.txt 2>&1 || fail "two heights: $(cat out.txt)"
+"$BIN/talus-render" high.run --width=320 --height=200 --no-captions --view=-90,90 -o map.png >/dev/null 2>err.txt || fail "a map: $(cat err.txt)"
+"$BIN/talus-render" high.run --width=320 --height=200 --no-captions --view=-90,90 --fov-deg=32 -o near.png >/dev/null 2>err.txt || fail "from above: $(cat err.txt)"
+/usr/bin/python3 - <<'PYTHON' || fail "a map has no perspective"
+import sys
+from osgeo import gdal
+gdal.UseExceptions()
+import numpy as np
+def widths(name):
+    a = gdal.Open(name).ReadAsArray().astype(int)
+    columns = np.nonzero((np.abs(a - a[:, :1, :1]).sum(0) > 60).any(0))[0]
+    parts = np.split(columns, np.nonzero(np.diff(columns) > 3)[0] + 1)
+    return [len(p) for p in parts]
+flat, near = widths("map.png"), widths("near.png")
+print(flat, near)
+sys.exit(not (len(flat) == len(near) == 2 and abs(flat[0] - flat[1]) <= 1 < 12 < min(flat) and near[1] > 1.15 * near[0]))
+PYTHON
 [ ! -e no.png ] || fail "a refused picture was written"
 [ -z "$(find . -name '*.tmp')" ] || fail "temporary files are left"
 exit $bad

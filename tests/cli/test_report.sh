@@ -72,6 +72,31 @@ largest() { # PAGE: unit and largest of the quantiles of energy
 [ "$(largest e.html)" = kJ ] || fail "energies of blocks are in '$(largest e.html)'"
 [ "$(largest a.html)" = J ] || fail "energies of small balls are in '$(largest a.html)'"
 grep -q 'translation and rotation together' e.html || fail "rotation is not told"
+# blocks of two shapes, which stand in the page in order of their shapes: each has its own largest values of all steps,
+# those of blocks.csv, and the maps are of all steps, too
+sed -e 's/^shapes.*/shapes: [{name: ball, diameter_m: 2}, {name: cube, kind: box, size_m: [1.5, 1.5, 1.5]}]/' -e 's/1000/2600/' \
+  -e 's/count: 4/count: 12/' -e 's/frame_every_s: 0.5/frame_every_s: 3/' e.yaml >two.yaml
+"$BIN/talus-ensemble" two.yaml -o two.run --no-progress >out.txt 2>err.txt || fail "two shapes: $(cat err.txt)"
+report two.run -o two.html || fail "two shapes: $(cat err.txt)"
+grep -q 'peaks between two frames are missed' two.html && fail "maps of frames, where there are steps"
+/usr/bin/python3 - <<'PYTHON' || fail "the largest values of blocks of two shapes"
+import csv, re, sys
+page = open("two.html", encoding="utf-8").read()
+rows = list(csv.DictReader(open("two.run/blocks.csv")))
+shapes = [r["shape"] for r in rows]
+assert sorted(shapes) != shapes, "the shapes come in order: another seed"
+bad = 0
+for title, column in (("Largest speed", "largest_speed_m_s"), ("Largest kinetic energy", "largest_energy_kJ"), ("Largest jump height", "largest_jump_height_m")):
+    cells = re.search(title + r'<br>.*?</td><td>(\w[^<]*)</td><td class="n">12</td><td class="n">([^<]*)<br>.*?<td class="n">([^<]*)</td></tr>', page)
+    v = [float(r[column]) for r in rows]
+    mean, most = float(cells.group(2)), float(cells.group(3))
+    if abs(mean - sum(v) / 12) > 0.006 * mean or abs(most - max(v)) > 0.006 * most:
+        print(f"FAILED: {title}: mean {mean}, largest {most} {cells.group(1)}, and blocks.csv has {sum(v) / 12}, {max(v)}"); bad = 1
+for said in ("Largest speed of a grain's centre in the cell, over all steps", "rotation of a grain in the cell, over all steps",
+             "above the ground, upright, over all steps. Cells of", "were in the cell after some step"):
+    if said not in page: print(f"FAILED: no map that says: {said}"); bad = 1
+sys.exit(bad)
+PYTHON
 /usr/bin/python3 - <<'PYTHON' || fail "the largest energy"
 import csv, re, sys
 rows = list(csv.DictReader(open("e.run/blocks.csv")))
@@ -128,6 +153,9 @@ mkdir scan && "$BIN/talus-phantom" --size=36,36,36 --d50-voxels=14 --seed=4 -o s
   "$BIN/talus-avatars" labels.h5 --method=distance --sample=s --catalog=catalog.tals -q) >out.txt 2>err.txt || fail "the chain: $(cat err.txt)"
 report scan -o stages.html || fail "a scan: $(cat err.txt)"
 grep -q '<code>scan/p.tif</code> → <code>scan/denoised.h5</code>' stages.html || fail "the first stack is not found"
+marks=$(grep -oE '>Grading<.*' stages.html | sed 's|</svg>.*||' | grep -oE 'text-anchor="middle">[0-9.]+<' | wc -l)
+[ "$marks" -ge 3 ] || fail "the axis of the grading has $marks marks"
+grep -q '"compass":false' a.html && grep -q '"compass":true' e.html || fail "an arrow to the north is of terrains, and of nothing else"
 report scan --stack=scan/denoised.h5 --stack=scan/mask.h5 -o grey.html || fail "two stacks: $(cat err.txt)"
 grep -q '━</span> scan/denoised.h5' grey.html || fail "no grey levels"
 grep -q '━</span> scan/mask.h5' grey.html && fail "a mask has grey levels"

@@ -46,6 +46,16 @@ JSON
 for kind in gpkg geojson csv; do measure fly.run -o "$kind" --trajectories=$kind --fences=lines.geojson; done
 grep -q '^blocks: 6$' out && grep -q '^blocks_moving: 5$' out && grep -q '^blocks_left: 1$' out || fail "blocks: $(grep blocks out)"
 grep -q '^fence_passages: 7$' out || fail "passages: $(grep fence out)"
+grep -q 'off the terrain' err && fail "fences on the terrain: $(cat err)"
+# a fence over the border (the samples of the raster end at 500195), and one beyond it
+cat >beyond.geojson <<'JSON'
+{"type": "FeatureCollection", "crs": {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::32632"}}, "features": [
+ {"type": "Feature", "properties": {"name": "edge"}, "geometry": {"type": "LineString", "coordinates": [[500095, 5200050], [500295, 5200050]]}},
+ {"type": "Feature", "properties": {}, "geometry": {"type": "LineString", "coordinates": [[510000, 5200050], [510060, 5200050]]}}]}
+JSON
+measure fly.run -o beyond --fences=beyond.geojson
+grep -qF 'fence 0 (edge): 100 of its 200 m lie off the terrain' err || fail "the fence over the border: $(cat err)"
+grep -qF 'fence 1: 60 of its 60 m lie off the terrain, where no block is followed' err || fail "the fence beyond: $(cat err)"
 measure fly.run -o again --trajectories=gpkg
 for f in stops trajectories; do cmp -s gpkg/$f.gpkg again/$f.gpkg || fail "$f.gpkg differs from run to run"; done
 for f in gpkg/*.tmp; do [ ! -e "$f" ] || fail "left behind: $f"; done

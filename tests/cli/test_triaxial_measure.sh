@@ -87,8 +87,8 @@ refused 2 "want --triaxial" a -o n --compare=lab.csv
 refused 2 "--label: 1 for 2 runs" a -o n --triaxial --with=b --label=one
 refused 2 "--overwrite" a -o m --triaxial
 refused 2 "--strain-window" a -o n --triaxial --strain-window=0
-echo "axial_strain,q_kPa" >bad.csv
-refused 1 "bad.csv: unknown column q_kPa; allowed are" a -o n --triaxial --compare=bad.csv
+echo "axial_strain,deviatoric_stress" >bad.csv
+refused 1 "bad.csv: column deviatoric_stress says no unit of its quantity; allowed are" a -o n --triaxial --compare=bad.csv
 refused 1 "no/triaxial.csv" no -o n --triaxial
 refused 1 "b/gone/triaxial.csv" a -o n --triaxial --with=b/gone
 cut -d, -f1-8,10- a/triaxial.csv >b/triaxial.csv

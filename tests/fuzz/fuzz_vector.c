@@ -1,4 +1,4 @@
-/* GIS files: the first byte says as what kind of file, and whether points or areas are wanted. */
+/* GIS files: the first byte says as what kind of file, and which kind of geometry is wanted. */
 #include "fuzz/fuzz.h"
 
 #include "io/vector.h"
@@ -17,7 +17,6 @@ TL_FUZZ(vector) {
   TlVector vector;
   if (size < 1) return;
   const char *path = tl_fuzz_file(names[bytes[0] % 3], bytes + 1, size - 1);
-  tl_fuzz_done(
-      tl_vector_read(path, bytes[0] & 4 ? TL_VECTOR_POLYGONS : TL_VECTOR_POINTS, utm32, &vector));
+  tl_fuzz_done(tl_vector_read(path, (TlVectorKind)((bytes[0] >> 2) % 4), utm32, &vector));
   tl_vector_free(&vector);
 }

@@ -617,6 +617,7 @@ class Refusals(unittest.TestCase):
 
     def test_runs(self):
         self.refused(r"nowhere.run: there is no such folder.*talus-solve", talus.Run, "nowhere.run")
+        self.refused(r"slope.yaml: is a file; a run is the folder", talus.Run, "slope.yaml")
         os.makedirs("empty.run", exist_ok=True)
         self.refused(r"empty.run/run.h5: there is no such file", talus.Run, "empty.run")
         run = talus.Run("slope.run")
@@ -738,6 +739,31 @@ class Solving(unittest.TestCase):
         self.assertEqual(run.study["solver"]["method"], "sqm")
         self.assertEqual((run.density_kg_m3, list(run.gravity_m_s2)), (1500, [0, 0, -1.5]))
         self.assertIs(run.study["frames"]["contacts"], False)
+
+    def test_ensemble(self):
+        with open("blocks.yaml", "w", encoding="utf-8") as file:
+            file.write(
+                "catalog: sand.tals\n"
+                "time: {dt_s: 2.0e-3, duration_s: 0.4}\n"
+                "shapes: [{name: ball, diameter_m: 1.5}]\n"
+                "release: {low_m: [58, 158, 0], high_m: [62, 162, 0], above_ground_m: 0.5}\n"
+                "ensemble: {count: 2}\n"
+                "terrain: {name: valley, ground: hard}\n"
+            )
+        with self.assertRaisesRegex(talus.TalusError, r"talus-ensemble runs it[\s\S]*ensemble=True"):
+            talus.run("blocks.yaml", output="blocks.run")
+        run = talus.run(
+            "blocks.yaml", set={"ensemble.count": 3}, output="blocks.run", ensemble=True, overwrite=True
+        )
+        blocks = run.table("blocks")
+        self.assertEqual((run.reported["blocks"], len(blocks["id"])), (3, 3))
+        self.assertEqual(list(run.frame(0)["id"]), [0, 1, 2])
+        with open("blocks.run/blocks.csv", "r+b") as file:  # cut within its last line
+            file.truncate(os.path.getsize("blocks.run/blocks.csv") - 5)
+        with self.assertRaisesRegex(talus.TalusError, "blocks.csv: ends within line 4, so it is damaged"):
+            talus.Run("blocks.run").table("blocks")
+        with self.assertRaisesRegex(talus.TalusError, "blocks.csv.*none of talus-ensemble"):
+            talus.Run("slope.run").table("blocks")
 
     def test_ranks(self):
         short = {"set": {"time.steps": 20, "time.duration_s": 0}, "overwrite": True}

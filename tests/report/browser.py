@@ -344,6 +344,36 @@ with Browser(390, 844, phone=True) as b:
           "an upright phone: two fingers zoom")
     b.picture("phone.png")
 
+# ---- a net that a block breaks through: bonds are drawn while they hold ----
+
+with open(os.path.join(work, "net.yaml"), "w") as file:
+    file.write("""time: {dt_s: 3.0e-4, duration_s: 0.501, frame_every_s: 0.2505}
+free_fall: yes
+shapes: [{name: block, kind: box, size_m: [0.5, 0.4, 0.4]}]
+bodies: [{shape: block, position_m: [0, 0, 1.2], turn_deg: [20, 10, 0], velocity_m_s: [0, 0, -4]}]
+nets:
+- {corner_m: [-1.5, -1.5, 0], along_m: [3, 0, 0], across_m: [0, 3, 0], spacing_m: 0.25, radius_m: 0.05,
+   density_kg_m3: 3000, stiffness_N_m: 4.0e+4, damping: 0.1, strength_N: 2.0e+3}
+""")
+tool("talus-solve", "-q", "net.yaml", "-o", "net.run", "--overwrite")
+tool("talus-report", "net.run", "-o", "net.html", "--overwrite")
+place = []
+for frame in (0, 2):
+    with h5py.File(os.path.join(work, "net.run", f"frame_{frame:06d}.h5")) as file:
+        place.append(file["position_m"][:][(file["flags"][:] & 4) != 0])
+far = [np.linalg.norm(p[:, None] - p[None], axis=2) for p in place]
+bonded = np.triu(far[0] < 1.4 * 0.25, 1)
+want = [int(bonded.sum()), int((bonded & (far[1] <= 2 * far[0])).sum())]
+with Browser() as b:
+    b.open(os.path.join(work, "net.html"))
+    have = []
+    for frame in (0, 2):
+        b.run("talusReport.player.go(arguments[0])", frame)
+        time.sleep(1)
+        have.append(b.run("return talusReport.player.scene.bonds.drawn"))
+    b.picture("net.png")
+    check(have == want and want[1] < want[0], f"bonds of a net are drawn while they hold: {have}, and are {want}")
+
 # ---- work a picture ----
 
 

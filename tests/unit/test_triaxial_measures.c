@@ -408,12 +408,33 @@ static void unmeasured(const char *text, const char *message) {
   tl_free(path);
 }
 
+/* Spreadsheets' separators and decimal commas, symbols, units in brackets, columns that are not compared. */
+START_TEST(headers_of_laboratories_are_understood) {
+  static const char *const text[] = {
+      "Axial strain [%];q (kPa);\xCE\xB5v [%];Time [s]\n0;0;0;1\n0,5;4,25;-0,1;2\n",
+      "Axial-Strain (-)\tDeviator stress [ MPa ]\teps_v [-]\n0\t0\t0\n0.005\t0.00425\t-0.001\n",
+      "eps_a_percent,q_kPa,volumetric strain percent\n0,0,0\n0.5,4.25,-0.1\n",
+      "axial_strain,deviatoric_stress [kN/m2],Volume strain [%]\n0,0,0\n5e-3,4.25,-.1\n"};
+  for (size_t k = 0; k < sizeof text / sizeof *text; k++) {
+    TlMeasured m = measure(text[k]);
+    ck_assert_int_eq(m.count, 2);
+    CK_NEAR(m.x[TL_TX_AXIAL_STRAIN][1], 0.005, 1e-15);
+    CK_NEAR(m.x[TL_TX_Q][1], 4250, 1e-9);
+    CK_NEAR(m.x[TL_TX_VOLUME_STRAIN][1], -0.001, 1e-15);
+    tl_measured_free(&m);
+  }
+}
+END_TEST
+
 START_TEST(units_are_never_guessed) {
   unmeasured("axial_strain,deviatoric_stress\n0,1\n1,2\n",
-             "unknown column deviatoric_stress; allowed");
-  unmeasured("axial_strain,q_kPa\n0,1\n1,2\n", "unknown column q_kPa; allowed are");
-  unmeasured("axial_strain_pct,stress_ratio\n0,1\n1,2\n", "unknown column axial_strain_pct");
-  unmeasured("axial_strain,stress_ratio_deg\n0,1\n1,2\n", "unknown column stress_ratio_deg");
+             "column deviatoric_stress says no unit of its quantity; allowed");
+  unmeasured("axial_strain,q [bar]\n0,1\n1,2\n", "column q [bar] says no unit of its quantity");
+  unmeasured("axial_strain,hardness_kPa\n0,1\n1,2\n", "nothing beside the axial strain");
+  unmeasured("axial_strain_pct,stress_ratio\n0,1\n1,2\n", "column axial_strain_pct says no unit");
+  unmeasured("axial_strain,stress_ratio_deg\n0,1\n1,2\n", "column stress_ratio_deg says no unit");
+  unmeasured("axial_strain,q [kPa]\n0,1\n2.5,2\n",
+             "lab.csv:3: axial_strain is 2.5, and its name says no unit");
   unmeasured("void_ratio,stress_ratio\n0,1\n1,2\n", "no axial strain; allowed are");
   unmeasured("axial_strain\n0\n1\n", "nothing beside the axial strain");
   unmeasured("axial_strain,axial_strain_percent\n0,1\n1,2\n", "axial_strain a second time");
@@ -476,5 +497,5 @@ TL_TEST_MAIN("triaxial_measures", peak_modulus_and_half_of_a_hyperbola,
              small_steps_back_do_not_cut_a_leg_and_a_test_that_only_began_is_no_failure,
              wrong_files_are_refused_with_line_and_column, tables_from_spreadsheets_are_read,
              renamed_columns_are_found_by_both_names, rms_difference_is_the_mean_over_the_strain,
-             engineering_strains_and_radians_are_converted, units_are_never_guessed,
-             runs_are_labelled_by_the_keys_that_differ)
+             engineering_strains_and_radians_are_converted, headers_of_laboratories_are_understood,
+             units_are_never_guessed, runs_are_labelled_by_the_keys_that_differ)

@@ -54,7 +54,10 @@ function decodeRun(run, sections) {
   if (run.bonds) {
     const body = [];
     for (let b = 0; b < bodies; b++) if (motion.isNet(b)) body.push(b);
-    data.bonds = {index: view("bond", Uint32Array), body, count: body.length};
+    const index = view("bond", Uint32Array), pose = new Float32Array(7);
+    const place = Float32Array.from(body.flatMap((b) => (motion.pose(b, 0, pose), [...pose.subarray(0, 3)])));
+    const length = Float32Array.from({length: index.length / 2}, (_, k) => bondLength(place, index, k)); // in the first frame
+    data.bonds = {index, body, count: body.length, length};
   }
   data.fields = run.fields.map((f) => ({...f, value: fieldValues(f, data, sections)}));
   return data;
@@ -110,6 +113,12 @@ function decodeWalls(run, view) {
 
 // Lines from frame to frame of each grain, those of earlier frames first; until[f]: how much of the
 // index is of frames up to f.
+// Of bond k, between the places of two spheres.
+function bondLength(place, index, k) {
+  const a = 3 * index[2 * k], b = 3 * index[2 * k + 1];
+  return Math.hypot(place[a] - place[b], place[a + 1] - place[b + 1], place[a + 2] - place[b + 2]);
+}
+
 function pathLines(motion) {
   const {bodies, frames, place} = motion, index = [], until = [0];
   for (let f = 1; f < frames; f++) {

@@ -338,9 +338,13 @@ class Scene {
         data.motion.pose(net.body[i], shot.frame, pose);
         place.set(pose.subarray(0, 3), 3 * i);
       }
+      const whole = net.index.filter((_, i) => bondLength(place, net.index, i >> 1) <= 2 * net.length[i >> 1]); // the others broke
       gl.bindBuffer(gl.ARRAY_BUFFER, this.bonds.buffer);
       gl.bufferSubData(gl.ARRAY_BUFFER, 0, place);
-      this.drawLines(this.bonds, this.bonds.count, [0.25, 0.35, 0.45, 1], shot);
+      gl.bindVertexArray(this.bonds.array);
+      gl.bufferSubData(gl.ELEMENT_ARRAY_BUFFER, 0, whole);
+      this.bonds.drawn = whole.length / 2;
+      this.drawLines(this.bonds, whole.length, [0.25, 0.35, 0.45, 1], shot);
     }
     if (this.walls && shot.show.walls) this.drawWalls(shot, shadow);
   }
