@@ -73,23 +73,26 @@ static bool one_patch(const TlContact *a, const TlContact *b) {
          tl_dot(a->n, b->n) >= AGREE;
 }
 
+int32_t tl_nonsmooth_patch_end(const TlContact *contact, int32_t first, int32_t end) {
+  int32_t k = first + 1;
+  while (k < end && one_patch(&contact[first], &contact[k])) k++;
+  return k;
+}
+
 /* Runs of the contacts of a pair. */
 static int32_t cut_pair(const TlNsRows *r, const TlPair *pair, TlVec3 up, Item *item) {
-  int32_t items = 0;
-  for (int32_t k = pair->first; k < pair->first + pair->count;) {
+  int32_t items = 0, end = pair->first + pair->count, next;
+  for (int32_t k = pair->first; k < end; k = next) {
     const TlContact *c = &r->contact[k];
-    Item *one = &item[items++];
-    *one = (Item){.island = pair->island,
-                  .link = INT32_MAX,
-                  .first = k,
-                  .height = tl_dot(up, c->point),
-                  .low = pair->low,
-                  .high = c->b >= 0 ? pair->high : -1 - c->boundary,
-                  .key = c->key};
-    while (k < pair->first + pair->count && one_patch(c, &r->contact[k])) {
-      one->count++;
-      k++;
-    }
+    next = tl_nonsmooth_patch_end(r->contact, k, end);
+    item[items++] = (Item){.island = pair->island,
+                           .link = INT32_MAX,
+                           .first = k,
+                           .count = next - k,
+                           .height = tl_dot(up, c->point),
+                           .low = pair->low,
+                           .high = c->b >= 0 ? pair->high : -1 - c->boundary,
+                           .key = c->key};
   }
   return items;
 }

@@ -58,6 +58,9 @@ typedef struct TlNsRows {
                       t2 and about n, t1 and t2, and of each point */
 } TlNsRows;
 
+/* Where the patch that contact `first` of a pair begins ends, `end` at the latest. Its first TL_NS_POINTS bear. */
+int32_t tl_nonsmooth_patch_end(const TlContact *contact, int32_t first, int32_t end);
+
 /* Patches by islands and cells, without right-hand sides. All memory from the arena. This and what
  * follows is collective with sync, where it gives a status. */
 TlStatus tl_nonsmooth_rows(TlNsRows *rows);

@@ -1,10 +1,14 @@
 #include "solve/reduction.h"
 
+#include "model/shapes.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const double APART_SHARE =
     1e-3; /* of the radius: a boundary that is farther takes nothing along */
+static const double FACE_SHARE = 0.5; /* of the radius: least width of a face */
 
 /* ---- what may merge ---- */
 
@@ -94,7 +98,7 @@ static void recall_moments(TlReduce *d) {
   }
 }
 
-TlStatus tl_reduce_open(TlReduce *d, const TlBoundary *boundary) {
+TlStatus tl_reduce_open(TlReduce *d, const TlBoundary *boundary, const TlTwist *start) {
   const TlBodies *b = d->bodies;
   size_t n = (size_t)b->total, count;
   int64_t *id;
@@ -102,7 +106,9 @@ TlStatus tl_reduce_open(TlReduce *d, const TlBoundary *boundary) {
   d->marked = tl_arena_push(d->arena, n + 1, sizeof *d->marked);
   d->inner_moment =
       tl_arena_push(d->arena, (size_t)d->found->contacts + 1, sizeof *d->inner_moment);
-  if (!d->apart || !d->marked || !d->inner_moment) return TL_ENOMEM;
+  d->start = tl_arena_push(d->arena, n + 1, sizeof *d->start);
+  if (!d->apart || !d->marked || !d->inner_moment || !d->start) return TL_ENOMEM;
+  memcpy(d->start, start, n * sizeof *start);
   memset(d->marked, 0, n * sizeof *d->marked);
   memset(d->inner_moment, 0, (size_t)d->found->contacts * sizeof *d->inner_moment);
   TL_TRY(jointed(d, &id, &count));
@@ -154,6 +160,29 @@ void tl_reduce_by_contacts(TlReduce *d) {
   }
 }
 
+/* ---- balance ---- */
+
+/* Of a body that its contacts leave with these velocities at the end of the step: Servin 2015 Eq. 35 for
+ * forces, over the mass and times the step; and for torques the velocity at the radius of gyration,
+ * which has the energy of the turn that begins. A sphere turns by friction alone, and that the first
+ * sees. */
+static bool in_balance(const TlReduce *d, int64_t i, TlVec3 v, TlVec3 w) {
+  const TlReduction *o = options_of(d);
+  const TlBodies *b = d->bodies;
+  double h = d->model->step_s, keep = 1 - d->damping_per_s * h;
+  TlVec3 net = tl_axpy(v, -keep, d->start[i].v), turn = tl_axpy(w, -keep, d->start[i].w);
+  TlVec3 weight = tl_scale(h, d->model->gravity_m_s2);
+  double sizes = tl_norm(weight) + tl_norm(tl_sub(net, weight));
+  if (tl_norm(net) > o->trial_force * sizes) return false;
+  if (b->parts[i] == 0 && b->colliders.shape[b->first[i]]->closed == &tl_closed_sphere) return true;
+  TlSym3 inertia = tl_bodies_rotated(b, i, b->inertia[i]);
+  return sqrt(tl_dot(turn, tl_sym_vec(inertia, turn)) / b->mass[i]) <= o->trial_torque * sizes;
+}
+
+static bool tries(const TlReduce *d) {
+  return options_of(d)->split == TL_SPLIT_TRIAL || options_of(d)->split == TL_SPLIT_BOTH;
+}
+
 /* ---- the solve in the background ---- */
 
 static void take_memory(TlReduce *d, const TlNsRows *trial) {
@@ -175,7 +204,9 @@ static void take_memory(TlReduce *d, const TlNsRows *trial) {
     }
     if (p->resist < 0) continue;
     const double *l = q->resist[p->resist].lambda;
-    d->inner_moment[q->point[p->first].contact] =
+    int32_t bears = p->first; /* forces are remembered, and with them their moments */
+    while (bears + 1 < p->first + p->count && q->point[bears].lambda == 0) bears++;
+    d->inner_moment[q->point[bears].contact] =
         tl_axpy(tl_axpy(tl_scale(l[0], p->n), l[1], p->t1), l[2], p->t2);
   }
 }
@@ -198,26 +229,13 @@ static void mark_moving(TlReduce *d, const TlNsRows *trial) {
   }
 }
 
-TlStatus tl_reduce_by_trial(TlReduce *d, const TlNsRows *trial) {
-  const TlNsProblem *q = &trial->problem;
-  const TlBodies *b = d->bodies;
-  TlVec3 *impulse = tl_arena_push(d->arena, (size_t)q->bodies, sizeof *impulse);
-  if (!impulse) return TL_ENOMEM;
-  memset(impulse, 0, (size_t)q->bodies * sizeof *impulse);
-  for (int32_t i = 0; i < q->patches; i++) {
-    TlVec3 push = tl_nonsmooth_push(trial, i, false).impulse;
-    impulse[q->patch[i].a] = tl_add(impulse[q->patch[i].a], push);
-    impulse[q->patch[i].b] = tl_sub(impulse[q->patch[i].b], push);
-  }
-  for (int64_t i = 0; i < b->total; i++) {
-    TlVec3 weight = tl_scale(b->mass[i] * d->model->step_s, d->model->gravity_m_s2);
-    double sizes = tl_norm(weight) + tl_norm(impulse[i]);
-    if (tl_norm(tl_add(weight, impulse[i])) > options_of(d)->trial_force * sizes)
-      mark(d, (int32_t)i, 1);
+void tl_reduce_by_trial(TlReduce *d, const TlNsRows *trial) {
+  for (int64_t i = 0; i < d->bodies->total; i++) {
+    const TlNsBody *body = &trial->problem.body[i];
+    if (!in_balance(d, i, body->v, body->w)) mark(d, (int32_t)i, 1);
   }
   if (options_of(d)->trial_velocity) mark_moving(d, trial);
   take_memory(d, trial);
-  return TL_OK;
 }
 
 /* ---- split ---- */
@@ -293,7 +311,28 @@ void tl_reduce_hold(TlReduce *d, const TlNsRows *rows, bool impact) {
 
 /* ---- merge ---- */
 
-/* Servin 2015 Eqs. 26-28. Where three points or more bear, none of them may slide: then nothing rolls. */
+/* Do the points of a patch span a face? About a line that all of them lie on, a body turns while none of
+ * them moves. */
+static bool spans_face(const TlReduce *d, const TlNsProblem *q, const TlNsPatch *p) {
+  const TlContact *c[TL_NS_POINTS];
+  TlVec3 along = {0, 0, 0};
+  int32_t from = 0;
+  for (int32_t i = 0; i < p->count; i++) c[i] = &d->found->contact[q->point[p->first + i].contact];
+  for (int32_t i = 0; i < p->count; i++)
+    for (int32_t k = 0; k < i; k++) {
+      TlVec3 side = tl_sub(c[i]->point, c[k]->point);
+      if (tl_norm2(side) <= tl_norm2(along)) continue;
+      along = side;
+      from = k;
+    }
+  TlVec3 axis = tl_unit(along);
+  for (int32_t i = 0; i < p->count; i++)
+    if (tl_norm(tl_cross(axis, tl_sub(c[i]->point, c[from]->point))) > FACE_SHARE * c[i]->size)
+      return true;
+  return false;
+}
+
+/* Servin 2015 Eqs. 26-28. Where the points span a face, none of them may slide: then nothing rolls. */
 static bool moves_as_one(const TlReduce *d, const TlNsProblem *q, const TlNsPatch *p) {
   const TlReduction *o = options_of(d);
   const TlUnits *units = &d->units;
@@ -316,7 +355,7 @@ static bool moves_as_one(const TlReduce *d, const TlNsProblem *q, const TlNsPatc
     if (un < -o->merge_in_m_s || un > o->merge_out_m_s || ut > o->merge_tangential_m_s)
       return false;
   }
-  return touches && (p->count >= 3 || tl_norm(spin) <= o->merge_rolling_rad_s);
+  return touches && (tl_norm(spin) <= o->merge_rolling_rad_s || spans_face(d, q, p));
 }
 
 /* Two bodies, or a body and a boundary, that merge. */
@@ -385,12 +424,17 @@ void tl_reduce_spread(const TlReduce *d, const TlNsRows *rows, TlTwist *after) {
 }
 
 TlStatus tl_reduce_merge(TlReduce *d, const TlNsRows *rows, TlTwist *after) {
-  int64_t n = d->bodies->total;
+  const TlBodies *b = d->bodies;
+  int64_t n = b->total;
   Couple *couple;
   int32_t couples = 0;
   bool *before = tl_arena_push(d->arena, (size_t)n + 1, sizeof *before);
   if (!before) return TL_ENOMEM;
-  for (int64_t i = 0; i < n; i++) before[i] = tl_unit_carries(&d->units, (int32_t)i);
+  for (int64_t i = 0; i < n; i++) {
+    before[i] = tl_unit_carries(&d->units, (int32_t)i);
+    if (tries(d) && !before[i] && !d->apart[i] && b->inverse_mass[i] > 0)
+      d->apart[i] = !in_balance(d, i, after[i].v, after[i].w);
+  }
   if (d->time_s >= options_of(d)->from_s) TL_TRY(find_couples(d, rows, &couple, &couples));
   for (int32_t k = 0; k < couples; k++) {
     if (couple[k].b < 0)

@@ -22,8 +22,8 @@ typedef struct TlReduce {
   TlBodies *bodies;
   const TlFound *found;
   TlArena *arena;
-  const TlTwist *start; /* of the bodies, at the start of the step */
-  double time_s;
+  TlTwist *start; /* of the bodies, at the start of the step: a copy */
+  double time_s, damping_per_s;
   bool *apart;          /* bodies that merge with nothing in this step */
   int32_t *marked;      /* bodies that are split off: how deep it goes from there; 0: not */
   TlVec3 *inner_moment; /* of each contact: remembered of contacts within units, N m s */
@@ -33,11 +33,11 @@ typedef struct TlReduce {
 } TlReduce;
 
 /* Units as the last step left them, without merges whose reason is gone. */
-TlStatus tl_reduce_open(TlReduce *reduce, const TlBoundary *boundary);
+TlStatus tl_reduce_open(TlReduce *reduce, const TlBoundary *boundary, const TlTwist *start);
 void tl_reduce_by_sensors(TlReduce *reduce);
 void tl_reduce_by_contacts(TlReduce *reduce);
 /* trial: rows of all bodies, solved. What it has of contacts within units becomes their memory. */
-TlStatus tl_reduce_by_trial(TlReduce *reduce, const TlNsRows *trial);
+void tl_reduce_by_trial(TlReduce *reduce, const TlNsRows *trial);
 /* The units of this step, without the bodies that are marked. */
 TlStatus tl_reduce_split(TlReduce *reduce, const TlBoundary *boundary);
 /* After a stage of the solve: what anchors had to give against its impulses and, after the second one,

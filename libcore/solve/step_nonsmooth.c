@@ -214,15 +214,19 @@ static void add_elastic(TlStep *s, const TlNsRows *r) {
   }
   for (int32_t i = 0; r->units && i < r->found->pairs; i++) { /* within aggregates it stays */
     const TlPair *pair = &r->found->pair[i];
-    int touching = 0;
-    for (int32_t k = pair->first; k < pair->first + pair->count; k++)
-      touching += r->found->contact[k].gap < 0;
-    for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
-      const TlContact *c = &r->found->contact[k];
-      if (!(c->gap < 0) || !tl_units_inner(r->units, c)) continue;
-      double stiff = tl_nonsmooth_stiffness(law, &c->law->stiffness, c->reduced_radius);
-      if (c->b >= 0) stiff /= touching;
-      take(&s->sums.elastic_J, tl_nonsmooth_energy(law, stiff, -c->gap));
+    int32_t end = pair->first + pair->count, next;
+    for (int32_t first = pair->first; first < end; first = next) {
+      next = tl_nonsmooth_patch_end(r->found->contact, first, end);
+      if (!tl_units_inner(r->units, &r->found->contact[first])) continue;
+      int32_t last = next - first < TL_NS_POINTS ? next : first + TL_NS_POINTS, touching = 0;
+      for (int32_t k = first; k < last; k++) touching += r->found->contact[k].gap < 0;
+      for (int32_t k = first; k < last; k++) {
+        const TlContact *c = &r->found->contact[k];
+        if (!(c->gap < 0)) continue;
+        double stiff =
+            tl_nonsmooth_stiffness(law, &c->law->stiffness, c->reduced_radius) / touching;
+        take(&s->sums.elastic_J, tl_nonsmooth_energy(law, stiff, -c->gap));
+      }
     }
   }
 }
@@ -408,13 +412,13 @@ static TlStatus try_out(const TlNsRows *whole, TlNsRows *trial, TlStepReport *re
 static TlStatus reduce_start(TlStep *s, TlReduce *d, TlNsRows *rows, TlStepReport *report) {
   const TlReduction *o = &s->model->nonsmooth.reduction;
   const TlBoundary *boundary = s->work->boundary;
-  TL_TRY(tl_reduce_open(d, boundary));
+  TL_TRY(tl_reduce_open(d, boundary, rows->dynamics->twist));
   tl_reduce_by_sensors(d);
   if (o->split == TL_SPLIT_CONTACT || o->split == TL_SPLIT_BOTH) tl_reduce_by_contacts(d);
   if ((o->split == TL_SPLIT_TRIAL || o->split == TL_SPLIT_BOTH) && d->units.merged > 0) {
     TlNsRows trial;
     TL_TRY(try_out(rows, &trial, report));
-    TL_TRY(tl_reduce_by_trial(d, &trial));
+    tl_reduce_by_trial(d, &trial);
   }
   TL_TRY(tl_reduce_split(d, boundary));
   rows->units = &d->units;
@@ -486,8 +490,8 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
                      .bodies = b,
                      .found = &w->found,
                      .arena = &w->arena,
-                     .start = motion.real.twist,
-                     .time_s = (double)s->state->steps * s->model->step_s};
+                     .time_s = (double)s->state->steps * s->model->step_s,
+                     .damping_per_s = s->controls->damping_per_s};
   double reducing = tl_clock_s();
   if (reduces) TL_TRY(reduce_start(s, &reduce, &rows, report));
   if (!reduces) b->pairs.of[TL_MERGES].count = 0;
