@@ -235,8 +235,8 @@ static Move move_of(const TlUnits *u, int32_t unit, double h) {
 static void turn_memory(const TlUnits *u, const Move *move, TlBodies *b) {
   TlContactForce *f = b->pairs.of[TL_FORCES].row;
   for (size_t k = 0; k < b->pairs.of[TL_FORCES].count; k++) {
-    int32_t low = tl_bodies_find(u->bodies, u->order, f[k].low),
-            high = tl_bodies_find(u->bodies, u->order, f[k].high);
+    int32_t low = tl_bodies_find_owner(b, u->order, f[k].low),
+            high = tl_bodies_find_owner(b, u->order, f[k].high);
     if (low < 0 || !tl_unit_carries(u, low)) continue;
     int32_t unit = u->unit[low], anchor = u->anchor[unit];
     if (f[k].high < 0 ? anchor != tl_anchor_of(u->boundary, (int32_t)(-1 - f[k].high))

@@ -113,8 +113,8 @@ TlStatus tl_reduce_open(TlReduce *d, const TlBoundary *boundary, const TlTwist *
   memset(d->inner_moment, 0, (size_t)d->found->contacts * sizeof *d->inner_moment);
   TL_TRY(jointed(d, &id, &count));
   for (size_t i = 0; i < n; i++)
-    d->apart[i] = b->parts[i] > 0 || in_sensor(d, (int64_t)i) ||
-                  (count && bsearch(&b->id[i], id, count, sizeof *id, by_value));
+    d->apart[i] =
+        in_sensor(d, (int64_t)i) || (count && bsearch(&b->id[i], id, count, sizeof *id, by_value));
   TL_TRY(drop_stale(d));
   TL_TRY(tl_units_find(b, boundary, d->arena, &d->units));
   tl_units_settle(&d->units, d->start);

@@ -6,8 +6,8 @@
  * background), and what hangs together without the marked ones makes the units of the step
  * (aggregates.h). The step solves these. Then units that move together merge, and all move.
  *
- * Bodies on joints, bodies with parts and fixed bodies are part of no aggregate; on fixed bodies
- * aggregates are anchored.
+ * Bodies with parts merge as grains do. Bodies on joints and fixed bodies are part of no aggregate; on
+ * fixed bodies aggregates are anchored.
  */
 #ifndef TL_SOLVE_REDUCTION_H
 #define TL_SOLVE_REDUCTION_H
