@@ -40,13 +40,28 @@ PY
   fail "no picture: $(cat "$dir/log")"
 
 # resumed from a checkpoint among merges: the same bits, history and frames
-mkdir "$dir/half"
-cp "$dir/whole"/* "$dir/half/"
-rm "$dir/half"/checkpoint_00000000012*.tck "$dir/half"/checkpoint_00000000010*.tck 2>/dev/null
-ls "$dir/half"/checkpoint_000000000050.tck >/dev/null || fail "there is no checkpoint of step 50"
-"$solve" --resume "$dir/half" -q >"$dir/half.out" 2>"$dir/log" || fail "no resume: $(cat "$dir/log")"
-[ "$(grep ^state_hash "$dir/whole.out")" = "$(grep ^state_hash "$dir/half.out")" ] || fail "resumed to another state"
-"$TESTBIN/test_resume" "$dir/whole" "$dir/half" || fail "resumed results differ"
+resumes() { # run; step of the checkpoint, as its file has it; later ones, which are taken away
+  mkdir "$dir/half"
+  cp "$dir/$1"/* "$dir/half/"
+  for later in $3; do rm -f "$dir"/half/checkpoint_*$later*.tck; done
+  ls "$dir/half"/checkpoint_*"$2.tck" >/dev/null || fail "$1: there is no checkpoint of step $2"
+  "$solve" --resume "$dir/half" -q >"$dir/half.out" 2>"$dir/log" || fail "$1: no resume: $(cat "$dir/log")"
+  [ "$(grep ^state_hash "$dir/$1.out")" = "$(grep ^state_hash "$dir/half.out")" ] || fail "$1: resumed to another state"
+  "$TESTBIN/test_resume" "$dir/$1" "$dir/half" || fail "$1: resumed results differ"
+  rm -r "$dir/half"
+}
+resumes whole 00050 "0012 0010"
+
+# shaped grains, some of them bodies with parts, that merge and are split again
+sed 's/^release:/bodies:\n  - {position_m: [0.02, 0.02, 0.07], parts: [{shape: cube, position_m: [0, 0, 0]}, {shape: cube, position_m: [0.011, 0, 0]}]}\n&/' \
+  config/collapse-shapes.yaml >"$dir/shapes.yaml"
+"$solve" "$dir/shapes.yaml" -q --set release.high_m=[0.045,0.045,0.06] --set walls.3.point_m=[0,0.046,0] \
+  --set walls.4.point_m=[0.046,0,0] --set walls.4.until_s=0.5 --set reduction.from_s=0.4 --set time.duration_s=0.8 \
+  --set time.frame_every_s=0.2 --set checkpoint.every_steps=50 --set checkpoint.keep=9 -o "$dir/shapes" \
+  >"$dir/shapes.out" 2>"$dir/log" || fail "shapes: $(cat "$dir/log")"
+[ "$(column shapes merges)" -gt "$(column shapes merged)" ] && [ "$(column shapes splits)" -gt 0 ] ||
+  fail "shapes: $(column shapes merged) merged, $(column shapes splits) split"
+resumes shapes 00250 "0030 0035 0040"
 
 # threads move no bit
 OMP_NUM_THREADS=3 run threads --set time.history_every_s=0.02
