@@ -9,6 +9,7 @@
 
 #include "dist/domain.h"
 #include "dist/halo.h"
+#include "dist/together.h"
 
 typedef struct TlDistCounters { /* of this rank, the largest so far */
   int64_t owned, ghosts;
@@ -23,6 +24,7 @@ typedef struct TlDist {
   TlDomain domain;
   TlHalo halo;
   TlSync sync;   /* ctx is this object: it must not move */
+  bool together; /* bodies that hang together by merges go to one rank (together.h); the caller's */
   int64_t owned; /* at the last halo */
   TlExchange moves;
   TlCommBatch batch;   /* of the solver's messages */

@@ -40,7 +40,8 @@ typedef struct TlNsRows {
   TlArena *arena;
   /* filled by tl_nonsmooth_rows */
   TlGroups groups;                /* of the pairs of contacts, joints and bonds */
-  TlContact *contact;             /* of the groups: on one rank those that were found */
+  TlContact *between;             /* those that were found, as of units; without units the same */
+  TlContact *contact;             /* of the groups: on one rank these */
   const TlDynamics *dynamics_all; /* of the bodies, and of guests of other ranks */
   TlNsProblem problem;
   TlNsOrigin *origin;       /* of each joint */

@@ -21,6 +21,7 @@ typedef struct TlReduce {
   const TlModel *model;
   TlBodies *bodies;
   const TlFound *found;
+  const TlSync *sync; /* NULL: one rank */
   TlArena *arena;
   TlTwist *start; /* of the bodies, at the start of the step: a copy */
   double time_s, damping_per_s;
@@ -36,17 +37,17 @@ typedef struct TlReduce {
 TlStatus tl_reduce_open(TlReduce *reduce, const TlBoundary *boundary, const TlTwist *start);
 void tl_reduce_by_sensors(TlReduce *reduce);
 void tl_reduce_by_contacts(TlReduce *reduce);
-/* trial: rows of all bodies, solved. What it has of contacts within units becomes their memory. */
-void tl_reduce_by_trial(TlReduce *reduce, const TlNsRows *trial);
+/* trial: rows of all bodies, solved. What it has of contacts within units becomes their memory. known: the
+ * contacts as they were found. */
+TlStatus tl_reduce_by_trial(TlReduce *reduce, const TlNsRows *trial, const TlContact *known);
 /* The units of this step, without the bodies that are marked. */
 TlStatus tl_reduce_split(TlReduce *reduce, const TlBoundary *boundary);
-/* After a stage of the solve: what anchors had to give against its impulses and, after the second one,
- * against gravity. */
-void tl_reduce_hold(TlReduce *reduce, const TlNsRows *rows, bool impact);
-/* after: of the bodies, as the solve left their units. */
-void tl_reduce_spread(const TlReduce *reduce, const TlNsRows *rows, TlTwist *after);
-/* Units that move together merge, and their bodies take the motion of the whole. Contact memory is to be
- * written before. */
-TlStatus tl_reduce_merge(TlReduce *reduce, const TlNsRows *rows, TlTwist *after);
+/* When the forces are written back: what anchors had to give against these and gravity. */
+void tl_reduce_hold(TlReduce *reduce);
+/* after: of the owned bodies, as the solve left their units. */
+void tl_reduce_spread(TlReduce *reduce, const TlNsRows *rows, TlTwist *after);
+/* Units that move together merge, and their owned bodies take the motion of the whole. after: of all bodies.
+ * Contact memory is to be written before. */
+TlStatus tl_reduce_merge(TlReduce *reduce, TlTwist *after);
 
 #endif
