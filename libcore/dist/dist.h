@@ -43,7 +43,8 @@ const TlSync *tl_dist_sync(const TlDist *dist);
 /* Cut space anew by what the bodies cost of late: `work` where they are, `solve_work` where that is done
  * (model/body_record.h); those that cost nothing yet weigh 1. */
 TlStatus tl_dist_cut(TlDist *dist, const TlBodies *bodies);
-/* Move owned bodies, with their contact memory, to the ranks that own their places. Drops ghosts.
+/* Move owned bodies, with their contact memory, to the ranks that own their places, or those of what they hang
+ * together with. Drops ghosts.
  * *moved: over all ranks; may be NULL. */
 TlStatus tl_dist_migrate(TlDist *dist, TlBodies *bodies, int64_t *moved);
 /* New ghosts. */

@@ -1,5 +1,6 @@
 #include "solve/aggregates.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -364,12 +365,14 @@ static void join_all(Talk *t) {
   for (int32_t i = 0; i < t->units; i++) t->root[i] = i;
   for (int32_t k = 0; k < t->saids; k++) {
     const Said *s = &t->said[k];
-    int32_t x = root_in(t, unit_with(t, s->one));
+    int32_t one = unit_with(t, s->one), two = s->two < 0 ? one : unit_with(t, s->two);
+    assert(one >= 0 && two >= 0); /* their owners found the pair, too */
+    int32_t x = root_in(t, one);
     if (s->two < 0) {
       if (agree(t->unit[x].anchor, (int32_t)s->anchor)) t->unit[x].anchor = (int32_t)s->anchor;
       continue;
     }
-    int32_t y = root_in(t, unit_with(t, s->two)), a = t->unit[x].anchor, b = t->unit[y].anchor;
+    int32_t y = root_in(t, two), a = t->unit[x].anchor, b = t->unit[y].anchor;
     if (x == y || !agree(a, b)) continue;
     int32_t least = x < y ? x : y;
     t->root[x] = t->root[y] = least;

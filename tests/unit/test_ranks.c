@@ -301,14 +301,10 @@ static const char heavy[] =
 #define SOME                                                                                       \
   "{assembly: drawn, count: 90, low_m: [0.001, 0.0005, 0.004], high_m: [0.013, 0.0115, 0.034], "   \
   "velocity_m_s: [0, 0, -0.2]}"
-#define MANY                                                                                       \
-  "{assembly: lattice, low_m: [0.001, 0.0005, 0.004], high_m: [0.013, 0.0115, 0.034], "            \
-  "spacing: 1.02, velocity_m_s: [0, 0, -0.2]}"
 static const char merging[] = MERGING("40", SOME, "split: both");
 static const char anchoring[] = MERGING("40", SOME, "split: contact");
 static const char loose[] =
     MERGING("40", SOME, "split: trial, boundaries: no, trial_velocity: yes");
-static const char crowded[] = MERGING("15", MANY, "split: trial, trial_iterations: 15");
 
 /* Bricks in rows that lie across the ranks fall asleep; balls that come down wake some of them, one a
  * brick that lies beside a post, and a lid that comes down later the others. */
@@ -431,7 +427,6 @@ static void fixed_scenes(void) {
   compare_ranks("merging", merging, 5, 0);
   compare_ranks("anchoring", anchoring, 5, 0);
   compare_ranks("loose", loose, 5, 0);
-  compare_ranks("crowded", crowded, 20, 0);
   /* and what goes whole to one rank, by cells */
   tl_islands_set_small(8);
   compare_ranks("sleepers by cells", sleepers, 10, 0);
