@@ -153,3 +153,37 @@ done:
   tl_free(label);
   return status;
 }
+
+/* ---- bodies that leave ---- */
+
+typedef struct Gone {
+  int64_t *id; /* ascending */
+  size_t count;
+} Gone;
+
+static bool is_gone(const Gone *gone, int64_t id) {
+  return gone->count && bsearch(&id, gone->id, gone->count, sizeof id, by_id);
+}
+
+static bool stays(const void *context, const TlPairKey *key) {
+  return !is_gone(context, key->low) && (key->high < 0 || !is_gone(context, key->high));
+}
+
+TlStatus tl_together_forget(const TlSync *sync, TlBodies *b, const int64_t *gone, size_t count) {
+  const unsigned char *all = (const unsigned char *)gone;
+  const size_t alone[2] = {0, count * sizeof *gone}, *at = &alone[0], *end = &alone[1];
+  int ranks = sync ? sync->ranks : 1;
+  Gone g = {.count = 0};
+  if (sync) TL_TRY(sync->gather(sync->ctx, gone, count * sizeof *gone, &all, &at, &end));
+  for (int r = 0; r < ranks; r++) g.count += (end[r] - at[r]) / sizeof *g.id;
+  TL_TRY(TL_NEW(g.id, g.count + 1));
+  int64_t *to = g.id;
+  for (int r = 0; r < ranks; r++) {
+    if (end[r] > at[r]) memcpy(to, all + at[r], end[r] - at[r]);
+    to += (end[r] - at[r]) / sizeof *to;
+  }
+  if (g.count > 1) qsort(g.id, g.count, sizeof *g.id, by_id);
+  tl_pair_rows_keep(&b->pairs.of[TL_MERGES], TL_MERGES, stays, &g);
+  tl_free(g.id);
+  return TL_OK;
+}

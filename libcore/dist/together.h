@@ -13,5 +13,9 @@
  * of their ids; what stands there of the rest stays. Either may be NULL. Collective: of what hangs together on one
  * rank nothing is said, of the rest the bodies in between. */
 TlStatus tl_together(const TlSync *sync, const TlBodies *bodies, TlVec3 *place, int64_t *lowest);
+/* Merges with bodies that have left go; gone: the ids of those that this rank owned. Collective; sync NULL: one
+ * rank. */
+TlStatus tl_together_forget(const TlSync *sync, TlBodies *bodies, const int64_t *gone,
+                            size_t count);
 
 #endif
