@@ -541,9 +541,10 @@ static TlStatus take_units(TlNsRows *r) {
   size_t n = (size_t)r->found->contacts;
   r->between = tl_arena_push(r->arena, n + 1, sizeof *r->between);
   if (!r->between) return TL_ENOMEM;
-  memcpy(r->between, r->found->contact, n * sizeof *r->between);
   for (size_t i = 0; i < n; i++) {
     TlContact *c = &r->between[i];
+    if (tl_units_inner(u, &r->found->contact[i])) continue; /* nobody solves it */
+    *c = r->found->contact[i];
     for (int side = 0; side < (c->b < 0 ? 1 : 2); side++) {
       int32_t *body = side ? &c->b : &c->a, unit = u->unit[*body], anchor = u->anchor[unit];
       TlVec3 *arm = side ? &c->rb : &c->ra;

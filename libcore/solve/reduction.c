@@ -193,13 +193,13 @@ static bool tries(const TlReduce *d) {
 /* ---- the solve in the background ---- */
 
 /* What the trial has of contacts within units; of the others what was known before. */
-static void take_memory(TlReduce *d, const TlContact *known) {
+static void take_memory(TlReduce *d, const TlVec3 *known) {
   for (int32_t i = 0; i < d->found->contacts; i++) {
     TlContact *c = &d->found->contact[i];
     if (tl_units_inner(&d->units, c))
       d->inner_moment[i] = c->moment;
     else
-      *c = known[i];
+      c->rest = known[i];
   }
 }
 
@@ -216,7 +216,7 @@ static void mark_moving(TlReduce *d, const TlTwist *after) {
   }
 }
 
-TlStatus tl_reduce_by_trial(TlReduce *d, const TlNsRows *trial, const TlContact *known) {
+TlStatus tl_reduce_by_trial(TlReduce *d, const TlNsRows *trial, const TlVec3 *known) {
   int64_t n = d->bodies->total;
   TlTwist *after = tl_arena_push(d->arena, (size_t)n + 1, sizeof *after);
   if (!after) return TL_ENOMEM;

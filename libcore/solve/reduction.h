@@ -37,9 +37,9 @@ typedef struct TlReduce {
 TlStatus tl_reduce_open(TlReduce *reduce, const TlBoundary *boundary, const TlTwist *start);
 void tl_reduce_by_sensors(TlReduce *reduce);
 void tl_reduce_by_contacts(TlReduce *reduce);
-/* trial: rows of all bodies, solved. What it has of contacts within units becomes their memory. known: the
- * contacts as they were found. */
-TlStatus tl_reduce_by_trial(TlReduce *reduce, const TlNsRows *trial, const TlContact *known);
+/* trial: rows of all bodies, solved. What it has of contacts within units becomes their memory. known: `rest` of
+ * the contacts before. */
+TlStatus tl_reduce_by_trial(TlReduce *reduce, const TlNsRows *trial, const TlVec3 *known);
 /* The units of this step, without the bodies that are marked. */
 TlStatus tl_reduce_split(TlReduce *reduce, const TlBoundary *boundary);
 /* When the forces are written back: what anchors had to give against these and gravity. */

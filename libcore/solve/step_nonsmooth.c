@@ -398,9 +398,9 @@ static TlStatus try_out(const TlNsRows *whole, TlReduce *d, TlStepReport *report
   TlNsRows trial = *whole;
   const TlNonsmooth *o = &trial.model->nonsmooth;
   size_t n = (size_t)trial.found->contacts;
-  TlContact *known = tl_arena_push(trial.arena, n + 1, sizeof *known);
+  TlVec3 *known = tl_arena_push(trial.arena, n + 1, sizeof *known);
   if (!known) return TL_ENOMEM;
-  memcpy(known, trial.found->contact, n * sizeof *known);
+  for (size_t i = 0; i < n; i++) known[i] = trial.found->contact[i].rest;
   TL_TRY(tl_nonsmooth_rows(&trial));
   TL_TRY(tl_nonsmooth_scatter(&trial));
   TL_TRY(tl_nonsmooth_force_rows(&trial, o->warm));

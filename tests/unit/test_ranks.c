@@ -85,7 +85,8 @@ static void compare_ranks(const char *name, const char *text, int64_t look, doub
     if (!sanitized && strncmp(name, "sleepers", 8) == 0)
       ck_assert_msg(ranks > 1 || (one.totals.sleep_J > 0 && one.status == TL_OK), "none slept");
     if (!sanitized && strstr(text, "reduction:"))
-      ck_assert_msg(many.status == TL_OK && one.totals.splits > 0 && (one.totals.merged > 20 || one.totals.outside > 0),
+      ck_assert_msg(many.status == TL_OK && one.totals.splits > 0 &&
+                        (one.totals.merged > 20 || one.totals.outside > 0),
                     "%s: %lld splits, %lld merged, %lld left", name, (long long)one.totals.splits,
                     (long long)one.totals.merged, (long long)one.totals.outside);
     if (one.steps == 0) break; /* refused */
