@@ -229,6 +229,7 @@ typedef struct Move {
   unsigned char *keep; /* of each owned body */
   int64_t *leaving;    /* owned bodies that leave, by their new owner, then in their order */
   int64_t *next;       /* place in that list of each rank's next one */
+  TlVec3 *place;       /* of each owned body */
   int64_t count;       /* of them */
 } Move;
 
@@ -241,7 +242,7 @@ static TlStatus plan(TlDist *dist, TlBodies *bodies, Move *m) {
   TL_TRY(TL_NEW(m->leaving, (size_t)bodies->owned));
   TL_TRY(TL_NEW(m->next, (size_t)ranks + 1));
   for (int64_t i = 0; i < bodies->owned; i++) {
-    m->owner[i] = tl_domain_owner(&dist->domain, bodies->position[i]);
+    m->owner[i] = tl_domain_owner(&dist->domain, m->place ? m->place[i] : bodies->position[i]);
     m->keep[i] = m->owner[i] == me;
     if (!m->keep[i]) m->next[m->owner[i] + 1]++;
   }
@@ -261,6 +262,10 @@ static TlStatus migrate(TlDist *dist, TlBodies *bodies, Move *m) {
   TlExchange *x = &dist->moves;
   TlParcels parcels = tl_bodies_to_own(bodies);
   int64_t came;
+  if (dist->together) {
+    TL_TRY(tl_comm_agree(dist->comm, TL_NEW(m->place, (size_t)bodies->owned)));
+    TL_TRY(tl_comm_agree(dist->comm, tl_together(&dist->sync, bodies, m->place, NULL)));
+  }
   TL_TRY(tl_comm_agree(dist->comm, plan(dist, bodies, m)));
   int64_t leaving = m->count, mine = m->count;
   TL_TRY(tl_comm_sum_int(dist->comm, &leaving, 1));
@@ -293,6 +298,7 @@ TlStatus tl_dist_migrate(TlDist *dist, TlBodies *bodies, int64_t *moved) {
   tl_free(m.keep);
   tl_free(m.leaving);
   tl_free(m.next);
+  tl_free(m.place);
   return status;
 }
 

@@ -9,6 +9,7 @@
 
 #include "dist/domain.h"
 #include "dist/halo.h"
+#include "dist/together.h"
 
 typedef struct TlDistCounters { /* of this rank, the largest so far */
   int64_t owned, ghosts;
@@ -23,6 +24,7 @@ typedef struct TlDist {
   TlDomain domain;
   TlHalo halo;
   TlSync sync;   /* ctx is this object: it must not move */
+  bool together; /* bodies that hang together by merges go to one rank (together.h); the caller's */
   int64_t owned; /* at the last halo */
   TlExchange moves;
   TlCommBatch batch;   /* of the solver's messages */
@@ -41,7 +43,8 @@ const TlSync *tl_dist_sync(const TlDist *dist);
 /* Cut space anew by what the bodies cost of late: `work` where they are, `solve_work` where that is done
  * (model/body_record.h); those that cost nothing yet weigh 1. */
 TlStatus tl_dist_cut(TlDist *dist, const TlBodies *bodies);
-/* Move owned bodies, with their contact memory, to the ranks that own their places. Drops ghosts.
+/* Move owned bodies, with their contact memory, to the ranks that own their places, or those of what they hang
+ * together with. Drops ghosts.
  * *moved: over all ranks; may be NULL. */
 TlStatus tl_dist_migrate(TlDist *dist, TlBodies *bodies, int64_t *moved);
 /* New ghosts. */

@@ -791,14 +791,27 @@ TlStatus tl_bodies_order(const TlBodies *b, TlArena *arena, int32_t **order) {
   return TL_OK;
 }
 
-int32_t tl_bodies_find(const TlBodies *b, const int32_t *order, int64_t id) {
+/* Place in the order behind all ids up to this one. */
+static int64_t behind(const TlBodies *b, const int32_t *order, int64_t id) {
   int64_t first = 0, last = b->total;
   while (first < last) {
     int64_t middle = first + (last - first) / 2;
-    if (b->id[order[middle]] < id)
+    if (b->id[order[middle]] <= id)
       first = middle + 1;
     else
       last = middle;
   }
-  return first < b->total && b->id[order[first]] == id ? order[first] : -1;
+  return first;
+}
+
+int32_t tl_bodies_find(const TlBodies *b, const int32_t *order, int64_t id) {
+  int64_t at = behind(b, order, id);
+  return at > 0 && b->id[order[at - 1]] == id ? order[at - 1] : -1;
+}
+
+int32_t tl_bodies_find_owner(const TlBodies *b, const int32_t *order, int64_t id) {
+  int64_t at = behind(b, order, id); /* a body's colliders are numbered from its own id on */
+  if (at == 0) return -1;
+  int32_t i = order[at - 1];
+  return id < b->id[i] + tl_bodies_parts(b, i) ? i : -1;
 }

@@ -169,5 +169,7 @@ TlStatus tl_bodies_hash(const TlBodies *bodies, uint64_t *hash);
 /* Local bodies by ascending id, in the arena; and the body with this id among them, -1: there is none. */
 TlStatus tl_bodies_order(const TlBodies *bodies, TlArena *arena, int32_t **order);
 int32_t tl_bodies_find(const TlBodies *bodies, const int32_t *order, int64_t id);
+/* The body that the collider with this id is part of, likewise. */
+int32_t tl_bodies_find_owner(const TlBodies *bodies, const int32_t *order, int64_t collider_id);
 
 #endif

@@ -139,6 +139,21 @@ static TlStatus take_out(TlRun *run, const unsigned char *leaves) {
   return status;
 }
 
+/* What was merged with them is parted from them, on all ranks. */
+static TlStatus part_from(TlRun *run, const unsigned char *leaves) {
+  TlBodies *b = &run->state->dem.bodies;
+  int64_t *gone;
+  size_t count = 0;
+  if (!run->dist->together) return TL_OK;
+  TL_TRY(tl_comm_agree(run->comm, TL_NEW(gone, (size_t)b->owned + 1)));
+  for (int64_t i = 0; i < b->owned; i++)
+    if (leaves[i] != TL_STAYS) gone[count++] = b->id[i];
+  TlStatus status =
+      tl_comm_agree(run->comm, tl_together_forget(tl_dist_sync(run->dist), b, gone, count));
+  tl_free(gone);
+  return status;
+}
+
 /* Where a body that sleeps or is fixed goes, something may have rested on it. */
 static TlStatus wake_for(TlRun *run, const unsigned char *leaves) {
   TlBodies *b = &run->state->dem.bodies;
@@ -153,6 +168,7 @@ TlStatus tl_departures_take(TlRun *run, const unsigned char *leaves, bool remove
   TlBodies *b = &run->state->dem.bodies;
   TL_TRY(write(run, leaves, removed, step));
   if (removed) TL_TRY(wake_for(run, leaves));
+  if (removed) TL_TRY(part_from(run, leaves));
   if (removed) return tl_comm_agree(run->comm, take_out(run, leaves));
   for (int64_t i = 0; i < b->owned; i++) {
     if (leaves[i] == TL_STAYS) continue;

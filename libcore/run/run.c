@@ -99,10 +99,16 @@ TlStatus tl_run_write_frame(TlRun *run, int64_t step) {
   if (run->options.no_output) return TL_OK;
   TlBodyOrder order;
   TL_TRY(tl_comm_agree(run->comm, tl_body_order(&run->state->dem.bodies, &order)));
+  const TlSync *sync = run->dist->together ? tl_dist_sync(run->dist) : NULL;
+  TlStatus status = TL_OK;
+  if (sync) /* merges of this step may reach over ranks */
+    status =
+        tl_comm_agree(run->comm, tl_together(sync, &run->state->dem.bodies, NULL, order.aggregate));
   const TlFrameRows tables[] = {{&tl_frame_bodies, tl_frame_rows(&order)},
                                 {&tl_frame_contacts, tl_contacts_rows(&run->contacts)}};
-  TlStatus status = tl_output_frame(&run->output, tables, run->model->setup.frames.contacts ? 2 : 1,
-                                    step, time_of(run, step));
+  if (status == TL_OK)
+    status = tl_output_frame(&run->output, tables, run->model->setup.frames.contacts ? 2 : 1, step,
+                             time_of(run, step));
   tl_body_order_free(&order);
   run->state->totals.frames = run->output.frames;
   return status;

@@ -293,6 +293,7 @@ static TlStatus make_grains(TlRun *run) {
 
 static TlStatus place_grains(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, tl_dist_new(&run->dist, run->comm)));
+  run->dist->together = run->model->setup.reduction.split != TL_SPLIT_OFF;
   TL_TRY(run->checkpoint ? tl_resume_state(run) : make_grains(run));
   if (run->model->apparatus && run->model->apparatus->ready) run->model->apparatus->ready(run);
   return TL_OK;

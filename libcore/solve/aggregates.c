@@ -1,6 +1,8 @@
 #include "solve/aggregates.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what hangs together ---- */
@@ -17,19 +19,24 @@ static bool agree(int32_t one, int32_t two) {
   return one == TL_ANCHOR_NONE || two == TL_ANCHOR_NONE || one == two;
 }
 
-bool tl_units_anchor(TlUnits *u, int32_t body, int32_t anchor) {
+/* A body's unit with an anchor, or two bodies' units; of merges, which never are of two anchors. */
+static void hold_by(TlUnits *u, int32_t body, int32_t anchor) {
   int32_t root = tl_unit_root(u, body);
-  if (!agree(u->anchor[root], anchor)) return false;
-  u->anchor[root] = anchor;
-  return true;
+  if (agree(u->anchor[root], anchor)) u->anchor[root] = anchor;
 }
 
-bool tl_units_join(TlUnits *u, int32_t one, int32_t two) {
+static void join(TlUnits *u, int32_t one, int32_t two) {
   const TlBodies *b = u->bodies;
-  if (fixed(b, one)) return tl_units_anchor(u, two, TL_ANCHOR_WORLD);
-  if (fixed(b, two)) return tl_units_anchor(u, one, TL_ANCHOR_WORLD);
+  if (fixed(b, one)) {
+    hold_by(u, two, TL_ANCHOR_WORLD);
+    return;
+  }
+  if (fixed(b, two)) {
+    hold_by(u, one, TL_ANCHOR_WORLD);
+    return;
+  }
   int32_t x = tl_unit_root(u, one), y = tl_unit_root(u, two);
-  if (!agree(u->anchor[x], u->anchor[y])) return false;
+  if (!agree(u->anchor[x], u->anchor[y])) return;
   int32_t anchor = u->anchor[x] == TL_ANCHOR_NONE ? u->anchor[y] : u->anchor[x];
   if (b->id[y] < b->id[x]) {
     int32_t other = x;
@@ -38,16 +45,54 @@ bool tl_units_join(TlUnits *u, int32_t one, int32_t two) {
   }
   u->unit[y] = x;
   u->anchor[x] = anchor;
-  return true;
 }
 
-TlStatus tl_units_find(const TlBodies *b, const TlBoundary *boundary, TlArena *arena, TlUnits *u) {
+/* What the owner of a body tells of its unit. */
+typedef struct UnitName {
+  int64_t id, body;
+  int32_t anchor, at; /* at: the body, here */
+} UnitName;
+
+static int by_unit(const void *one, const void *two) {
+  const UnitName *a = one, *b = two;
+  if (a->id != b->id) return a->id < b->id ? -1 : 1;
+  return (a->body > b->body) - (a->body < b->body);
+}
+
+/* Ghosts of one unit hang together here, too. */
+static TlStatus hear_units(TlUnits *u, TlArena *arena) {
+  const TlBodies *b = u->bodies;
+  UnitName *name = tl_arena_push(arena, (size_t)b->total + 1, sizeof *name);
+  if (!name) return TL_ENOMEM;
+  for (int64_t i = 0; i < b->owned; i++) {
+    int32_t root = tl_unit_root(u, (int32_t)i);
+    name[i] = (UnitName){b->id[root], b->id[i], u->anchor[root], 0};
+  }
+  TL_TRY(tl_sync_forward(u->sync, name, sizeof *name));
+  for (int64_t i = 0; i < b->total; i++) name[i].at = (int32_t)i;
+  UnitName *ghost = name + b->owned;
+  size_t ghosts = (size_t)(b->total - b->owned);
+  if (ghosts > 1) qsort(ghost, ghosts, sizeof *ghost, by_unit);
+  for (size_t i = 0, first = 0; i < ghosts; i++) {
+    if (ghost[i].id != ghost[first].id) first = i;
+    int32_t at = ghost[first].at; /* that with the unit's id, where it is here */
+    u->unit[ghost[i].at] = at;
+    u->id[at] = ghost[i].id;
+    u->anchor[at] = ghost[i].anchor;
+  }
+  return TL_OK;
+}
+
+TlStatus tl_units_find(const TlBodies *b, const TlBoundary *boundary, const TlSync *sync,
+                       TlArena *arena, TlUnits *u) {
   size_t n = (size_t)b->total;
   double *inverse_mass = tl_arena_push(arena, n + 1, sizeof *inverse_mass);
   TlSym3 *inverse_inertia = tl_arena_push(arena, n + 1, sizeof *inverse_inertia);
   *u = (TlUnits){.bodies = b,
                  .boundary = boundary,
+                 .sync = sync,
                  .unit = tl_arena_push(arena, n + 1, sizeof *u->unit),
+                 .id = tl_arena_push(arena, n + 1, sizeof *u->id),
                  .members = tl_arena_push(arena, n + 1, sizeof *u->members),
                  .anchor = tl_arena_push(arena, n + 1, sizeof *u->anchor),
                  .lever = tl_arena_push(arena, n + 1, sizeof *u->lever),
@@ -57,23 +102,24 @@ TlStatus tl_units_find(const TlBodies *b, const TlBoundary *boundary, TlArena *a
                  .dynamics = {.twist = tl_arena_push(arena, n + 1, sizeof(TlTwist)),
                               .inverse_mass = inverse_mass,
                               .inverse_inertia = inverse_inertia}};
-  if (!inverse_mass || !inverse_inertia || !u->unit || !u->members || !u->anchor || !u->lever ||
-      !u->centre || !u->mass || !u->inertia || !u->dynamics.twist)
+  if (!inverse_mass || !inverse_inertia || !u->unit || !u->id || !u->members || !u->anchor ||
+      !u->lever || !u->centre || !u->mass || !u->inertia || !u->dynamics.twist)
     return TL_ENOMEM;
   TL_TRY(tl_bodies_order(b, arena, &u->order));
   for (size_t i = 0; i < n; i++) {
     u->unit[i] = (int32_t)i;
+    u->id[i] = b->id[i];
     u->anchor[i] = TL_ANCHOR_NONE;
   }
   const TlMerge *merge = b->pairs.of[TL_MERGES].row;
   for (size_t k = 0; k < b->pairs.of[TL_MERGES].count; k++) {
     int32_t low = tl_bodies_find(u->bodies, u->order, merge[k].low);
     if (merge[k].high < 0)
-      tl_units_anchor(u, low, tl_anchor_of(boundary, (int32_t)(-1 - merge[k].high)));
+      hold_by(u, low, tl_anchor_of(boundary, (int32_t)(-1 - merge[k].high)));
     else
-      tl_units_join(u, low, tl_bodies_find(u->bodies, u->order, merge[k].high));
+      join(u, low, tl_bodies_find(u->bodies, u->order, merge[k].high));
   }
-  return TL_OK;
+  return sync ? hear_units(u, arena) : TL_OK;
 }
 
 /* ---- mass and motion ---- */
@@ -95,12 +141,72 @@ TlTwist tl_anchor_motion(const TlUnits *u, int32_t anchor, TlVec3 x) {
   return (TlTwist){.v = tl_boundary_velocity(b, x), .w = b->place.absent ? none : b->place.w};
 }
 
-void tl_units_settle(TlUnits *u, const TlTwist *twist) {
+/* Of a unit, as its owner tells it. */
+typedef struct UnitState {
+  int64_t id;
+  TlVec3 centre, v, w;
+  double mass, inverse_mass;
+  TlSym3 inertia, inverse_inertia;
+  int32_t members, anchor;
+} UnitState;
+
+static UnitState state_of(const TlUnits *u, int32_t unit) {
+  const TlTwist *t = &u->dynamics.twist[unit];
+  return (UnitState){.id = u->id[unit],
+                     .centre = u->centre[unit],
+                     .v = t->v,
+                     .w = t->w,
+                     .mass = u->mass[unit],
+                     .inverse_mass = u->dynamics.inverse_mass[unit],
+                     .inertia = u->inertia[unit],
+                     .inverse_inertia = u->dynamics.inverse_inertia[unit],
+                     .members = u->members[unit],
+                     .anchor = u->anchor[unit]};
+}
+
+static void set_state(TlUnits *u, int32_t unit, const UnitState *x) {
+  u->id[unit] = x->id;
+  u->centre[unit] = x->centre;
+  u->dynamics.twist[unit] = (TlTwist){.v = x->v, .w = x->w};
+  u->mass[unit] = x->mass;
+  ((double *)u->dynamics.inverse_mass)[unit] = x->inverse_mass;
+  u->inertia[unit] = x->inertia;
+  ((TlSym3 *)u->dynamics.inverse_inertia)[unit] = x->inverse_inertia;
+  u->members[unit] = x->members;
+  u->anchor[unit] = x->anchor;
+}
+
+static void count_units(TlUnits *u) {
+  const TlBodies *b = u->bodies;
+  u->aggregates = u->merged = u->anchored = 0;
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (!tl_unit_carries(u, (int32_t)i)) continue;
+    int32_t unit = u->unit[i];
+    u->merged++;
+    u->anchored += u->anchor[unit] != TL_ANCHOR_NONE;
+    u->aggregates += u->id[unit] == b->id[i];
+  }
+}
+
+/* Ghosts get what their owners have. */
+static TlStatus hear_states(TlUnits *u, TlArena *arena) {
+  const TlBodies *b = u->bodies;
+  UnitState *state = tl_arena_push(arena, (size_t)b->total + 1, sizeof *state);
+  if (!state) return TL_ENOMEM;
+  for (int64_t i = 0; i < b->owned; i++) state[i] = state_of(u, u->unit[i]);
+  TL_TRY(tl_sync_forward(u->sync, state, sizeof *state));
+  for (int64_t i = b->owned; i < b->total; i++) {
+    if (u->unit[i] == i) set_state(u, (int32_t)i, &state[i]);
+    u->lever[i] = tl_sub(b->position[i], state[i].centre);
+  }
+  return TL_OK;
+}
+
+TlStatus tl_units_settle(TlUnits *u, const TlTwist *twist, TlArena *arena) {
   const TlBodies *b = u->bodies;
   double *inverse_mass = (double *)u->dynamics.inverse_mass;
   TlSym3 *inverse_inertia = (TlSym3 *)u->dynamics.inverse_inertia;
   int64_t n = b->total;
-  u->aggregates = u->merged = u->anchored = 0;
   for (int64_t i = 0; i < n; i++) {
     u->members[i] = 0;
     u->mass[i] = inverse_mass[i] = 0;
@@ -109,13 +215,15 @@ void tl_units_settle(TlUnits *u, const TlTwist *twist) {
     u->dynamics.twist[i] = (TlTwist){.v = {0, 0, 0}};
   }
   for (int64_t k = 0; k < n; k++) { /* the lowest id comes first */
-    int32_t i = u->order[k], unit = u->unit[i] = tl_unit_root(u, i);
+    int32_t i = u->order[k];
+    if (i >= b->owned) continue;
+    int32_t unit = u->unit[i] = tl_unit_root(u, i);
     u->members[unit]++;
     u->mass[unit] += b->mass[i];
     u->centre[unit] = tl_axpy(u->centre[unit], b->mass[i], b->position[i]);
     u->dynamics.twist[unit].v = tl_axpy(u->dynamics.twist[unit].v, b->mass[i], twist[i].v);
   }
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < b->owned; i++) {
     if (u->members[i] == 0) continue;
     if (u->members[i] == 1 && u->anchor[i] == TL_ANCHOR_NONE) { /* to the bit as it is */
       u->centre[i] = b->position[i];
@@ -127,6 +235,7 @@ void tl_units_settle(TlUnits *u, const TlTwist *twist) {
   }
   for (int64_t k = 0; k < n; k++) {
     int32_t i = u->order[k], unit = u->unit[i];
+    if (i >= b->owned) continue;
     TlSym3 own = tl_bodies_rotated(b, i, b->inertia[i]);
     TlVec3 r = u->lever[i] = tl_sub(b->position[i], u->centre[unit]);
     TlTwist *t = &u->dynamics.twist[unit];
@@ -134,16 +243,11 @@ void tl_units_settle(TlUnits *u, const TlTwist *twist) {
     u->inertia[unit] = sum_of(u->inertia[unit], sum_of(own, about(r, b->mass[i])));
     t->w = tl_add(t->w, tl_add(tl_sym_vec(own, twist[i].w), tl_scale(b->mass[i], tl_cross(r, v))));
   }
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < b->owned; i++) {
     if (u->members[i] == 0) continue;
     TlTwist *t = &u->dynamics.twist[i];
     bool anchored = u->anchor[i] != TL_ANCHOR_NONE;
     if (anchored) *t = tl_anchor_motion(u, u->anchor[i], u->centre[i]);
-    u->anchored += anchored ? u->members[i] : 0;
-    if (anchored || u->members[i] > 1) {
-      u->aggregates++;
-      u->merged += u->members[i];
-    }
     if (anchored) continue;
     if (u->members[i] == 1) { /* to the bit as it is */
       inverse_mass[i] = b->inverse_mass[i];
@@ -155,13 +259,235 @@ void tl_units_settle(TlUnits *u, const TlTwist *twist) {
     inverse_inertia[i] = tl_sym_inverse(u->inertia[i]);
     t->w = tl_sym_vec(inverse_inertia[i], t->w);
   }
+  if (u->sync) TL_TRY(hear_states(u, arena));
+  count_units(u);
+  return TL_OK;
+}
+
+/* ---- units that become one ---- */
+
+/* A couple, as all ranks hear it. */
+typedef struct Said {
+  int64_t low, high, one, two; /* one, two: ids of the units; two < 0: the anchor */
+  int64_t anchor;
+} Said;
+
+/* All that ranks say: a head, couples, the units that these name. */
+typedef struct Talk {
+  Said *said;
+  UnitState *unit; /* by ids, each once; the first of those that are one is its root */
+  int32_t *root, saids, units;
+} Talk;
+
+static int by_bodies(const void *one, const void *two) {
+  const Said *a = one, *b = two;
+  if (a->low != b->low) return a->low < b->low ? -1 : 1;
+  return (a->high > b->high) - (a->high < b->high);
+}
+
+static int by_id(const void *one, const void *two) {
+  int64_t a = ((const UnitState *)one)->id, b = ((const UnitState *)two)->id;
+  return (a > b) - (a < b);
+}
+
+static TlStatus say_mine(const TlUnits *u, const TlCouple *couple, int32_t count, TlArena *arena,
+                         Talk *mine) {
+  const TlBodies *b = u->bodies;
+  bool *told = tl_arena_push(arena, (size_t)b->total + 1, sizeof *told);
+  mine->said = tl_arena_push(arena, (size_t)count + 1, sizeof *mine->said);
+  mine->unit = tl_arena_push(arena, 2 * (size_t)count + 1, sizeof *mine->unit);
+  if (!told || !mine->said || !mine->unit) return TL_ENOMEM;
+  memset(told, 0, (size_t)b->total + 1);
+  for (int32_t k = 0; k < count; k++) {
+    const TlCouple *c = &couple[k];
+    int32_t end[2] = {u->unit[c->one], c->two < 0 ? -1 : u->unit[c->two]};
+    if (!c->elsewhere)
+      mine->said[mine->saids++] =
+          (Said){c->low, c->high, u->id[end[0]], end[1] < 0 ? -1 : u->id[end[1]], c->anchor};
+    for (int side = 0; side < 2; side++) {
+      if (end[side] < 0 || end[side] >= b->owned || told[end[side]]) continue;
+      told[end[side]] = true;
+      mine->unit[mine->units++] = state_of(u, end[side]);
+    }
+  }
+  return TL_OK;
+}
+
+/* What all say, in order. */
+static TlStatus hear_all(const TlSync *sync, const Talk *mine, TlArena *arena, Talk *all) {
+  const unsigned char *bytes;
+  const size_t *at, *end;
+  int64_t head[2] = {mine->saids, mine->units};
+  size_t said = (size_t)mine->saids * sizeof *mine->said,
+         units = (size_t)mine->units * sizeof *mine->unit, size = sizeof head + said + units;
+  unsigned char *own = tl_arena_push(arena, size, 1);
+  if (!own) return TL_ENOMEM;
+  memcpy(own, head, sizeof head);
+  memcpy(own + sizeof head, mine->said, said);
+  memcpy(own + sizeof head + said, mine->unit, units);
+  TL_TRY(sync->gather(sync->ctx, own, size, &bytes, &at, &end));
+  for (int pass = 0; pass < 2; pass++) {
+    int32_t saids = 0, states = 0;
+    for (int r = 0; r < sync->ranks; r++) {
+      const unsigned char *from = bytes + at[r] + sizeof head;
+      memcpy(head, bytes + at[r], sizeof head);
+      if (pass) {
+        memcpy(all->said + saids, from, (size_t)head[0] * sizeof *all->said);
+        memcpy(all->unit + states, from + (size_t)head[0] * sizeof *all->said,
+               (size_t)head[1] * sizeof *all->unit);
+      }
+      saids += (int32_t)head[0];
+      states += (int32_t)head[1];
+    }
+    all->saids = saids;
+    all->units = states;
+    if (pass) break;
+    all->said = tl_arena_push(arena, (size_t)saids + 1, sizeof *all->said);
+    all->unit = tl_arena_push(arena, (size_t)states + 1, sizeof *all->unit);
+    if (!all->said || !all->unit) return TL_ENOMEM;
+  }
+  return TL_OK;
+}
+
+static int32_t unit_with(const Talk *t, int64_t id) {
+  const UnitState wanted = {.id = id};
+  const UnitState *at = bsearch(&wanted, t->unit, (size_t)t->units, sizeof wanted, by_id);
+  return at ? (int32_t)(at - t->unit) : -1;
+}
+
+static int32_t root_in(const Talk *t, int32_t i) {
+  while (t->root[i] != i) i = t->root[i];
+  return i;
+}
+
+/* Anchors of roots follow. */
+static void join_all(Talk *t) {
+  for (int32_t i = 0; i < t->units; i++) t->root[i] = i;
+  for (int32_t k = 0; k < t->saids; k++) {
+    const Said *s = &t->said[k];
+    int32_t one = unit_with(t, s->one), two = s->two < 0 ? one : unit_with(t, s->two);
+    assert(one >= 0 && two >= 0); /* their owners found the pair, too */
+    int32_t x = root_in(t, one);
+    if (s->two < 0) {
+      if (agree(t->unit[x].anchor, (int32_t)s->anchor)) t->unit[x].anchor = (int32_t)s->anchor;
+      continue;
+    }
+    int32_t y = root_in(t, two), a = t->unit[x].anchor, b = t->unit[y].anchor;
+    if (x == y || !agree(a, b)) continue;
+    int32_t least = x < y ? x : y;
+    t->root[x] = t->root[y] = least;
+    t->unit[least].anchor = a == TL_ANCHOR_NONE ? b : a;
+  }
+}
+
+/* What roots are as wholes: from the units, by ids. */
+static TlStatus make_wholes(const TlUnits *u, const Talk *t, TlArena *arena, UnitState **wholes) {
+  UnitState *whole = *wholes = tl_arena_push(arena, (size_t)t->units + 1, sizeof *whole);
+  if (!whole) return TL_ENOMEM;
+  for (int32_t i = 0; i < t->units; i++) {
+    whole[i] = (UnitState){.id = t->unit[i].id, .anchor = t->unit[i].anchor};
+    const UnitState *x = &t->unit[i];
+    UnitState *w = &whole[root_in(t, i)];
+    w->members += x->members;
+    w->mass += x->mass;
+    w->centre = tl_axpy(w->centre, x->mass, x->centre);
+    w->v = tl_axpy(w->v, x->mass, x->v);
+  }
+  for (int32_t i = 0; i < t->units; i++) {
+    if (whole[i].members == 0) continue;
+    whole[i].centre = tl_scale(1 / whole[i].mass, whole[i].centre);
+    whole[i].v = tl_scale(1 / whole[i].mass, whole[i].v);
+  }
+  for (int32_t i = 0; i < t->units; i++) {
+    const UnitState *x = &t->unit[i];
+    UnitState *w = &whole[root_in(t, i)];
+    TlVec3 r = tl_sub(x->centre, w->centre), v = tl_sub(x->v, w->v);
+    w->inertia = sum_of(w->inertia, sum_of(x->inertia, about(r, x->mass)));
+    w->w = tl_add(w->w, tl_add(tl_sym_vec(x->inertia, x->w), tl_scale(x->mass, tl_cross(r, v))));
+  }
+  for (int32_t i = 0; i < t->units; i++) {
+    UnitState *w = &whole[i];
+    if (w->members == 0) continue;
+    if (w->anchor == TL_ANCHOR_NONE) {
+      w->inverse_mass = 1 / w->mass;
+      w->inverse_inertia = tl_sym_inverse(w->inertia);
+      w->w = tl_sym_vec(w->inverse_inertia, w->w);
+      continue;
+    }
+    TlTwist motion = tl_anchor_motion(u, w->anchor, w->centre);
+    w->v = motion.v;
+    w->w = motion.w;
+  }
+  return TL_OK;
+}
+
+/* Those of this rank's bodies, owned or not, whose units were joined, become part of the wholes. */
+static TlStatus take_wholes(TlUnits *u, const Talk *t, const UnitState *whole, TlArena *arena) {
+  const TlBodies *b = u->bodies;
+  int32_t *root = tl_arena_push(arena, (size_t)b->total + 1, sizeof *root);
+  int32_t *place = tl_arena_push(arena, (size_t)t->units + 1, sizeof *place);
+  if (!root || !place) return TL_ENOMEM;
+  for (int32_t i = 0; i < t->units; i++) place[i] = -1;
+  for (int64_t i = 0; i < b->total; i++) {
+    int32_t unit = u->unit[i], at = unit_with(t, u->id[unit]);
+    root[i] = at < 0 ? -1 : root_in(t, at);
+    /* as it was: nothing joined it, and no anchor */
+    if (root[i] >= 0 && whole[root[i]].members == u->members[unit] &&
+        whole[root[i]].anchor == u->anchor[unit])
+      root[i] = -1;
+  }
+  for (int64_t k = 0; k < b->total; k++) {
+    int32_t i = u->order[k];
+    if (root[i] >= 0 && i < b->owned && place[root[i]] < 0) place[root[i]] = i;
+  }
+  for (int64_t k = 0; k < b->total; k++) {
+    int32_t i = u->order[k];
+    if (root[i] >= 0 && place[root[i]] < 0) place[root[i]] = i;
+  }
+  for (int64_t i = 0; i < b->total; i++)
+    if (root[i] >= 0) u->members[i] = 0;
+  for (int64_t i = 0; i < b->total; i++) {
+    if (root[i] < 0) continue;
+    const UnitState *w = &whole[root[i]];
+    u->unit[i] = place[root[i]];
+    if (u->unit[i] == i) set_state(u, (int32_t)i, w);
+    u->lever[i] = tl_sub(b->position[i], w->centre);
+  }
+  return TL_OK;
+}
+
+TlStatus tl_units_join(TlUnits *u, TlCouple *couple, int32_t count, TlArena *arena, bool *any) {
+  Talk mine = {NULL}, all = {NULL};
+  UnitState *whole;
+  TL_TRY(say_mine(u, couple, count, arena, &mine));
+  if (u->sync)
+    TL_TRY(hear_all(u->sync, &mine, arena, &all));
+  else
+    all = mine;
+  *any = all.saids > 0;
+  if (!*any) return TL_OK;
+  qsort(all.said, (size_t)all.saids, sizeof *all.said, by_bodies);
+  qsort(all.unit, (size_t)all.units, sizeof *all.unit, by_id);
+  all.root = tl_arena_push(arena, (size_t)all.units + 1, sizeof *all.root);
+  if (!all.root) return TL_ENOMEM;
+  join_all(&all);
+  TL_TRY(make_wholes(u, &all, arena, &whole));
+  TL_TRY(take_wholes(u, &all, whole, arena));
+  count_units(u);
+  return TL_OK;
+}
+
+/* ---- contacts within ---- */
+
+static bool one_unit(const TlUnits *u, int32_t a, int32_t b) {
+  return u->id[u->unit[a]] == u->id[u->unit[b]];
 }
 
 bool tl_units_inner(const TlUnits *u, const TlContact *c) {
   if (c->b >= 0) {
     if (fixed(u->bodies, c->b)) return u->anchor[u->unit[c->a]] == TL_ANCHOR_WORLD;
     if (fixed(u->bodies, c->a)) return u->anchor[u->unit[c->b]] == TL_ANCHOR_WORLD;
-    return u->unit[c->a] == u->unit[c->b];
+    return one_unit(u, c->a, c->b);
   }
   int32_t anchor = u->anchor[u->unit[c->a]];
   return anchor != TL_ANCHOR_NONE && anchor == tl_anchor_of(u->boundary, c->boundary);
@@ -174,18 +500,19 @@ static double energy_of(const TlBodies *b, int32_t i, TlVec3 v, TlVec3 w) {
                 tl_dot(w, tl_sym_vec(tl_bodies_rotated(b, i, b->inertia[i]), w)));
 }
 
-void tl_units_take(const TlUnits *u, TlTwist *twist, TlHeld *held) {
+void tl_units_take(const TlUnits *u, TlTwist *twist, const TlHeld *held) {
   const TlBodies *b = u->bodies;
   for (int64_t k = 0; k < b->total; k++) {
     int32_t i = u->order[k];
-    if (!tl_unit_carries(u, i)) continue;
+    if (i >= b->owned || !tl_unit_carries(u, i)) continue;
     TlTwist next = tl_unit_twist(u, i), *now = &twist[i];
     TlVec3 change = tl_sub(next.v, now->v);
     double lost = energy_of(b, i, change, tl_sub(next.w, now->w));
-    held->lost += lost;
+    tl_exact_add(held->lost_J, lost);
     if (u->anchor[u->unit[i]] != TL_ANCHOR_NONE) {
-      held->impulse = tl_axpy(held->impulse, b->mass[i], change);
-      held->work += energy_of(b, i, next.v, next.w) - energy_of(b, i, now->v, now->w) + lost;
+      tl_held_impulse(held, tl_scale(b->mass[i], change));
+      tl_exact_add(held->work_J,
+                   energy_of(b, i, next.v, next.w) - energy_of(b, i, now->v, now->w) + lost);
     }
     now->v = next.v;
     now->w = next.w;
@@ -235,19 +562,20 @@ static Move move_of(const TlUnits *u, int32_t unit, double h) {
 static void turn_memory(const TlUnits *u, const Move *move, TlBodies *b) {
   TlContactForce *f = b->pairs.of[TL_FORCES].row;
   for (size_t k = 0; k < b->pairs.of[TL_FORCES].count; k++) {
-    int32_t low = tl_bodies_find(u->bodies, u->order, f[k].low),
-            high = tl_bodies_find(u->bodies, u->order, f[k].high);
+    int32_t low = tl_bodies_find_owner(b, u->order, f[k].low),
+            high = tl_bodies_find_owner(b, u->order, f[k].high);
     if (low < 0 || !tl_unit_carries(u, low)) continue;
     int32_t unit = u->unit[low], anchor = u->anchor[unit];
     if (f[k].high < 0 ? anchor != tl_anchor_of(u->boundary, (int32_t)(-1 - f[k].high))
-                      : high < 0 || u->unit[high] != unit)
+                      : high < 0 || !one_unit(u, low, high))
       continue;
     f[k].force = tl_quat_rotate(move[unit].turn, f[k].force);
     f[k].moment = tl_quat_rotate(move[unit].turn, f[k].moment);
   }
 }
 
-TlStatus tl_units_move(const TlUnits *u, TlBodies *b, TlArena *arena, double h, TlHeld *held) {
+TlStatus tl_units_move(const TlUnits *u, TlBodies *b, TlArena *arena, double h,
+                       const TlHeld *held) {
   if (u->merged == 0) return TL_OK;
   Move *move = tl_arena_push(arena, (size_t)b->total, sizeof *move);
   if (!move) return TL_ENOMEM;
@@ -255,13 +583,13 @@ TlStatus tl_units_move(const TlUnits *u, TlBodies *b, TlArena *arena, double h, 
     if (u->members[i] > 0 && tl_unit_carries(u, (int32_t)i)) move[i] = move_of(u, (int32_t)i, h);
   for (int64_t k = 0; k < b->total; k++) {
     int32_t i = u->order[k];
-    if (!tl_unit_carries(u, i)) continue;
+    if (i >= b->owned || !tl_unit_carries(u, i)) continue;
     const Move *m = &move[u->unit[i]];
     TlVec3 arm = tl_quat_rotate(m->turn, u->lever[i]), v = tl_add(m->v, tl_cross(m->w, arm));
     if (u->anchor[u->unit[i]] != TL_ANCHOR_NONE) {
       TlVec3 before = tl_unit_twist(u, i).v;
-      held->impulse = tl_axpy(held->impulse, b->mass[i], tl_sub(v, before));
-      held->work += 0.5 * b->mass[i] * (tl_norm2(v) - tl_norm2(before));
+      tl_held_impulse(held, tl_scale(b->mass[i], tl_sub(v, before)));
+      tl_exact_add(held->work_J, 0.5 * b->mass[i] * (tl_norm2(v) - tl_norm2(before)));
     }
     b->position[i] = tl_add(m->centre, arm);
     b->rotation[i] = tl_quat_unit(tl_quat_mul(m->turn, b->rotation[i]));

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "model/bodies.h"
 #include "model/boundary.h"
+#include "num/exact.h"
 #include "solve/contact.h"
 
 enum {
@@ -26,12 +27,15 @@ enum {
       -1 /* what does not move; from 0 on: the boundary of that number, which is driven */
 };
 
-/* In arrays over the bodies. What is of a unit stands at the place of its body with the lowest id. */
+/* In arrays over the local bodies. What is of a unit stands at the place of one of its bodies: that with the
+ * lowest id, or of those that are here. */
 typedef struct TlUnits {
   const TlBodies *bodies; /* borrowed, with the derived fields */
   const TlBoundary *boundary;
-  int32_t *order;   /* bodies by id (tl_bodies_order) */
-  int32_t *unit;    /* of each body */
+  const TlSync *sync; /* NULL: one rank */
+  int32_t *order;     /* bodies by id (tl_bodies_order) */
+  int32_t *unit;      /* of each body */
+  int64_t *id; /* of each unit: the lowest of its bodies', wherever they are; else the body's own */
   int32_t *members; /* of each unit; 0 at other places */
   int32_t *anchor;  /* of each unit */
   TlVec3 *lever;    /* from the unit's centre to the body's */
@@ -39,29 +43,45 @@ typedef struct TlUnits {
   double *mass;
   TlSym3 *inertia;
   TlDynamics dynamics; /* of units; anchored ones and other places have no inverse mass */
-  int64_t aggregates, merged, anchored; /* their number; bodies in them; bodies in anchored ones */
+  int64_t aggregates, merged,
+      anchored; /* of this rank: their number; owned bodies in them, in anchored ones */
 } TlUnits;
 
-/* What anchors gave bodies that are merged with them, beyond what contacts gave: impulse (about the
- * origin, too), and work. lost: what merging took of the motion. */
+/* Sums of a step: what anchors gave bodies that are merged with them, beyond what contacts gave, impulse and
+ * work; and what merging took of the motion. */
 typedef struct TlHeld {
-  TlVec3 impulse;
-  double work, lost;
+  TlExact *x_N_s, *y_N_s, *z_N_s, *work_J, *lost_J;
 } TlHeld;
+
+static inline void tl_held_impulse(const TlHeld *held, TlVec3 impulse) {
+  tl_exact_add(held->x_N_s, impulse.x);
+  tl_exact_add(held->y_N_s, impulse.y);
+  tl_exact_add(held->z_N_s, impulse.z);
+}
 
 /* The anchor that a boundary is, as it stands, and the motion of an anchor: velocity at x, spin. */
 int32_t tl_anchor_of(const TlBoundary *boundary, int32_t number);
 TlTwist tl_anchor_motion(const TlUnits *units, int32_t anchor, TlVec3 x);
 
-/* Units of the bodies' merges. */
-TlStatus tl_units_find(const TlBodies *bodies, const TlBoundary *boundary, TlArena *arena,
-                       TlUnits *units);
-/* Join two bodies' units, or a body's with an anchor; false: they have two anchors already. Until
- * tl_units_settle all but `unit` and `anchor` of the units is of before. */
-bool tl_units_join(TlUnits *units, int32_t one, int32_t two);
-bool tl_units_anchor(TlUnits *units, int32_t body, int32_t anchor);
-/* Masses, centres and motion of the units, from these twists of the bodies. */
-void tl_units_settle(TlUnits *units, const TlTwist *twist);
+/* Units of the bodies' merges, on one rank each (dist/together.h). Collective, and as all that follows it
+ * here goes by ids. */
+TlStatus tl_units_find(const TlBodies *bodies, const TlBoundary *boundary, const TlSync *sync,
+                       TlArena *arena, TlUnits *units);
+/* Masses, centres and motion of the units, from these twists of the owned bodies. Collective. */
+TlStatus tl_units_settle(TlUnits *units, const TlTwist *twist, TlArena *arena);
+
+/* Two units that are to be one, or one with an anchor, by the ids of the two bodies that say so. */
+typedef struct TlCouple {
+  int64_t low, high; /* of the bodies; or -1 - the boundary */
+  int32_t one, two;  /* bodies; two < 0: with the anchor */
+  int32_t anchor;
+  bool elsewhere; /* another rank is to say it, too */
+} TlCouple;
+
+/* Join the units of couples in the order of their ids; those of two anchors stay apart. The units' twists are
+ * those that the solve left. *any: there were couples, on some rank. Unlike those of tl_units_find units may
+ * have bodies on several ranks afterwards. Collective. */
+TlStatus tl_units_join(TlUnits *units, TlCouple *couple, int32_t count, TlArena *arena, bool *any);
 
 /* Is the contact within a unit, or of a unit with its own anchor? */
 bool tl_units_inner(const TlUnits *units, const TlContact *contact);
@@ -79,11 +99,11 @@ static inline TlTwist tl_unit_twist(const TlUnits *u, int32_t body) {
   return (TlTwist){.v = tl_add(t->v, tl_cross(t->w, u->lever[body])), .w = t->w};
 }
 
-/* Bodies take the motion of their units: what that takes and gives. */
-void tl_units_take(const TlUnits *units, TlTwist *twist, TlHeld *held);
-/* Move the units with more than one body, and those on anchors, with their bodies: positions, attitudes,
+/* The owned bodies take the motion of their units: what that takes and gives. */
+void tl_units_take(const TlUnits *units, TlTwist *twist, const TlHeld *held);
+/* Move the units with more than one body, and those on anchors, with their owned bodies: positions, attitudes,
  * velocities, momenta, and contact memory within them, which turns along. */
 TlStatus tl_units_move(const TlUnits *units, TlBodies *bodies, TlArena *arena, double step_s,
-                       TlHeld *held);
+                       const TlHeld *held);
 
 #endif

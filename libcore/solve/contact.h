@@ -71,6 +71,7 @@ typedef struct TlContact {
   double reduced_radius; /* of the two colliders */
   double pull;           /* normal impulse of the last step where the contact adheres, N s */
   TlVec3 moment; /* impulse against rolling and twisting: of the last step, then of this one */
+  TlVec3 wall_w; /* spin of the boundary */
   bool resists;  /* rolling and twisting */
 } TlContact;
 

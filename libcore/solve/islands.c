@@ -135,8 +135,10 @@ static TlStatus list_links(Meeting *m, const TlMovers *b, const TlIslands *is, L
   int32_t *label = tl_arena_push(m->arena, (size_t)b->total + 1, sizeof *label);
   *links = tl_arena_push(m->arena, (size_t)(b->total - b->owned) + 1, sizeof **links);
   if (!label || !*links) return TL_ENOMEM;
-  for (int64_t i = 0; i < b->total; i++)
-    label[i] = is->of_body[i] >= 0 ? m->part_of[is->of_body[i]] : -1;
+  for (int64_t i = 0; i < b->total; i++) {
+    int32_t part = is->of_body[b->unit ? b->unit[i] : i];
+    label[i] = part >= 0 ? m->part_of[part] : -1;
+  }
   int32_t *theirs = tl_arena_push(m->arena, (size_t)b->total + 1, sizeof *theirs);
   if (!theirs) return TL_ENOMEM;
   memcpy(theirs, label, (size_t)b->total * sizeof *theirs);

@@ -60,36 +60,31 @@ static bool moves(const TlNsRows *r, int32_t body) {
   return dynamics_of(r)->inverse_mass[unit_of(r, body)] > 0;
 }
 
-/* Of a contact, from the centres of what moves. */
-static TlVec3 arm_a(const TlNsRows *r, const TlContact *c) {
-  return r->units ? tl_add(r->units->lever[c->a], c->ra) : c->ra;
-}
-static TlVec3 arm_b(const TlNsRows *r, const TlContact *c) {
-  return r->units && c->b >= 0 ? tl_add(r->units->lever[c->b], c->rb) : c->rb;
-}
-
 static bool one_patch(const TlContact *a, const TlContact *b) {
   return a->part_a == b->part_a && a->part_b == b->part_b && a->boundary == b->boundary &&
          tl_dot(a->n, b->n) >= AGREE;
 }
 
+int32_t tl_nonsmooth_patch_end(const TlContact *contact, int32_t first, int32_t end) {
+  int32_t k = first + 1;
+  while (k < end && one_patch(&contact[first], &contact[k])) k++;
+  return k;
+}
+
 /* Runs of the contacts of a pair. */
 static int32_t cut_pair(const TlNsRows *r, const TlPair *pair, TlVec3 up, Item *item) {
-  int32_t items = 0;
-  for (int32_t k = pair->first; k < pair->first + pair->count;) {
+  int32_t items = 0, end = pair->first + pair->count, next;
+  for (int32_t k = pair->first; k < end; k = next) {
     const TlContact *c = &r->contact[k];
-    Item *one = &item[items++];
-    *one = (Item){.island = pair->island,
-                  .link = INT32_MAX,
-                  .first = k,
-                  .height = tl_dot(up, c->point),
-                  .low = pair->low,
-                  .high = c->b >= 0 ? pair->high : -1 - c->boundary,
-                  .key = c->key};
-    while (k < pair->first + pair->count && one_patch(c, &r->contact[k])) {
-      one->count++;
-      k++;
-    }
+    next = tl_nonsmooth_patch_end(r->contact, k, end);
+    item[items++] = (Item){.island = pair->island,
+                           .link = INT32_MAX,
+                           .first = k,
+                           .count = next - k,
+                           .height = tl_dot(up, c->point),
+                           .low = pair->low,
+                           .high = c->b >= 0 ? pair->high : -1 - c->boundary,
+                           .key = c->key};
   }
   return items;
 }
@@ -116,6 +111,11 @@ static void recall_more(const TlNsRows *r, TlContact *c, int32_t count) {
     }
 }
 
+static TlVec3 spin_of(const TlNsRows *r, int32_t boundary) {
+  const TlBoundary *b = boundary >= 0 ? &r->boundary[boundary] : NULL;
+  return b && b->drive && !b->place.absent ? b->place.w : (TlVec3){0, 0, 0};
+}
+
 static TlStatus tell_contacts(void *context, int64_t begin, int64_t end, int64_t block,
                               int thread) {
   const TlNsRows *r = context;
@@ -137,6 +137,7 @@ static TlStatus tell_contacts(void *context, int64_t begin, int64_t end, int64_t
         other->reduced_radius = radius;
         other->resists = balls || r->model->nonsmooth.rolling_of_all;
         other->moment = (TlVec3){0, 0, 0};
+        other->wall_w = spin_of(r, c->boundary);
         other->pull = 0;
         bears |= other->law->rolling > 0 || other->law->twisting > 0 ||
                  other->law->adhesion_N > 0 || (last > k && other->law->friction > 0);
@@ -192,11 +193,10 @@ static void add_resist(TlNsRows *r, TlNsPatch *p, const TlContact *c) {
                     .twisting = twisting * c->reduced_radius,
                     .spread = p->count > 1 && p->friction > 0 ? 1 : 0};
   if (!(one.rolling > 0 || one.twisting > 0 || one.spread > 0)) return;
-  if (c->b < 0 && r->boundary[c->boundary].drive && !r->boundary[c->boundary].place.absent) {
-    TlVec3 w = r->boundary[c->boundary].place.w;
-    one.wall[0] = tl_dot(w, p->n);
-    one.wall[1] = tl_dot(w, p->t1);
-    one.wall[2] = tl_dot(w, p->t2);
+  if (tl_norm2(c->wall_w) > 0) {
+    one.wall[0] = tl_dot(c->wall_w, p->n);
+    one.wall[1] = tl_dot(c->wall_w, p->t1);
+    one.wall[2] = tl_dot(c->wall_w, p->t2);
   }
   p->resist = r->problem.resists++;
   r->problem.resist[p->resist] = one;
@@ -208,8 +208,8 @@ static void add_patch(TlNsRows *r, const Item *item) {
   TlContact *c = &r->contact[item->first];
   int32_t fixed = q->bodies - 1, count = keep_face(r, item, c);
   TlNsPatch *p = &q->patch[q->patches++];
-  *p = (TlNsPatch){.a = unit_of(r, c->a),
-                   .b = c->b >= 0 ? unit_of(r, c->b) : fixed,
+  *p = (TlNsPatch){.a = c->a,
+                   .b = c->b >= 0 ? c->b : fixed,
                    .first = q->points,
                    .count = count,
                    .resist = -1,
@@ -225,31 +225,27 @@ static void add_patch(TlNsRows *r, const Item *item) {
   for (int32_t k = 0; k < count; k++) {
     double w = bearing(&c[k], loaded > 0, deepest);
     n = tl_axpy(n, w, c[k].n);
-    ra = tl_axpy(ra, w, arm_a(r, &c[k]));
-    rb = tl_axpy(rb, w, arm_b(r, &c[k]));
+    ra = tl_axpy(ra, w, c[k].ra);
+    rb = tl_axpy(rb, w, c[k].rb);
     wall = tl_axpy(wall, w, c[k].wall);
     sum += w;
   }
   p->n = count == 1 ? c->n : tl_unit(n);
   p->t1 = any_across(p->n);
   p->t2 = tl_cross(p->n, p->t1);
-  p->ra = count == 1 ? arm_a(r, c) : tl_scale(1 / sum, ra);
-  p->rb = count == 1 ? arm_b(r, c) : tl_scale(1 / sum, rb);
+  p->ra = count == 1 ? c->ra : tl_scale(1 / sum, ra);
+  p->rb = count == 1 ? c->rb : tl_scale(1 / sum, rb);
   wall = count == 1 ? c->wall : tl_scale(1 / sum, wall);
   p->wall[0] = tl_dot(wall, p->n);
   p->wall[1] = tl_dot(wall, p->t1);
   p->wall[2] = tl_dot(wall, p->t2);
   for (int32_t k = 0; k < count; k++) {
-    TlVec3 ka = arm_a(r, &c[k]), kb = arm_b(r, &c[k]), arm = tl_sub(ka, p->ra);
+    TlVec3 arm = tl_sub(c[k].ra, p->ra);
     q->point[q->points] = (TlNsPoint){.contact = item->first + k,
                                       .arm = tl_norm(tl_axpy(arm, -tl_dot(arm, p->n), p->n)),
                                       .weight = touching > 1 && c[k].gap < 0 ? 1.0 / touching : 1};
     q->arm[q->points] =
         (TlNsArm){.n = c[k].n, .ran = c[k].ran, .rbn = c[k].rbn, .wall_n = c[k].wall_n};
-    if (r->units) {
-      q->arm[q->points].ran = tl_cross(ka, c[k].n);
-      q->arm[q->points].rbn = tl_cross(kb, c[k].n);
-    }
     q->points++;
   }
   add_resist(r, p, c);
@@ -468,6 +464,7 @@ static void take_bodies(TlNsRows *r) {
     q->body[i] =
         (TlNsBody){.inverse_mass = d->inverse_mass[i], .inverse_inertia = d->inverse_inertia[i]};
     if (i >= b->total) continue;
+    if (r->units && r->units->anchor[i] != TL_ANCHOR_NONE) continue; /* its contacts have a wall */
     const TlTwist *t = &dynamics_of(r)->twist[i];
     q->body[i].v = t->v;
     q->body[i].w = t->w;
@@ -537,6 +534,32 @@ static void add_rows(TlNsRows *r, const Links *links, TlVec3 up, Item *item) {
   r->range_at[at] = r->group_range[r->groups.count] = r->ranges;
 }
 
+/* Contacts between what moves: arms from the centres of units; one that is anchored is a wall to the
+ * other. */
+static TlStatus take_units(TlNsRows *r) {
+  const TlUnits *u = r->units;
+  size_t n = (size_t)r->found->contacts;
+  r->between = tl_arena_push(r->arena, n + 1, sizeof *r->between);
+  if (!r->between) return TL_ENOMEM;
+  for (size_t i = 0; i < n; i++) {
+    TlContact *c = &r->between[i];
+    if (tl_units_inner(u, &r->found->contact[i])) continue; /* nobody solves it */
+    *c = r->found->contact[i];
+    for (int side = 0; side < (c->b < 0 ? 1 : 2); side++) {
+      int32_t *body = side ? &c->b : &c->a, unit = u->unit[*body], anchor = u->anchor[unit];
+      TlVec3 *arm = side ? &c->rb : &c->ra;
+      *arm = tl_add(u->lever[*body], *arm);
+      *body = unit;
+      if (anchor == TL_ANCHOR_NONE) continue;
+      TlTwist t = tl_anchor_motion(u, anchor, c->point);
+      c->wall = tl_axpy(c->wall, side ? 1 : -1, t.v);
+      c->wall_w = tl_axpy(c->wall_w, side ? 1 : -1, t.w);
+    }
+    tl_contact_prepare(c, &u->dynamics);
+  }
+  return TL_OK;
+}
+
 TlStatus tl_nonsmooth_rows(TlNsRows *r) {
   const TlBodies *b = r->bodies;
   TlNsProblem *q = &r->problem;
@@ -546,13 +569,19 @@ TlStatus tl_nonsmooth_rows(TlNsRows *r) {
   int32_t count;
   *q = (TlNsProblem){0};
   TlMovers movers = tl_movers(b, dynamics_of(r));
-  if (r->units) movers.position = r->units->centre;
   TL_TRY(tl_par_loop(r->found->pairs, 64, 200, tell_contacts, r));
+  r->between = r->found->contact;
+  if (r->units) {
+    movers.position = r->units->centre;
+    movers.id = r->units->id;
+    movers.unit = r->units->unit;
+    TL_TRY(take_units(r));
+  }
   TL_TRY(tl_ns_joints_find(b, movers.dynamics->inverse_mass, r->controls, (int32_t)b->total,
                            r->arena, q, &r->origin));
   links = (Links){q->joint, r->origin, q->joints};
   TL_TRY(list_pairs(r, &links, &pairs, &count));
-  TL_TRY(tl_groups_list(&movers, pairs, count, r->found->contact, r->sync, r->arena, &r->groups));
+  TL_TRY(tl_groups_list(&movers, pairs, count, r->between, r->sync, r->arena, &r->groups));
   r->contact = r->groups.contact;
   r->dynamics_all = r->groups.share ? tl_share_dynamics(r->groups.share) : movers.dynamics;
   q->bodies = 1 + (int32_t)(r->groups.share ? tl_share_bodies(r->groups.share) : b->total);
@@ -589,8 +618,7 @@ static TlVec3 velocity_at(const TlNsBody *b, TlVec3 arm) {
 
 static double approach(const TlNsRows *r, const TlNsPatch *p, const TlContact *c) {
   const TlNsBody *b = r->problem.body;
-  return tl_dot(c->n,
-                tl_sub(velocity_at(&b[p->a], arm_a(r, c)), velocity_at(&b[p->b], arm_b(r, c)))) -
+  return tl_dot(c->n, tl_sub(velocity_at(&b[p->a], c->ra), velocity_at(&b[p->b], c->rb))) -
          c->wall_n;
 }
 
@@ -939,20 +967,32 @@ static void write_patch(const TlNsRows *r, int32_t patch) {
   }
 }
 
+static void clear(TlContact *c) {
+  c->impulse = c->moment = c->rest = (TlVec3){0, 0, 0};
+  c->touched = false;
+}
+
 TlStatus tl_nonsmooth_write_back(const TlNsRows *r) {
-  for (int32_t i = 0; i < r->found->contacts; i++) {
-    TlContact *c = &r->found->contact[i];
-    c->impulse = c->moment = (TlVec3){0, 0, 0};
-    c->touched = inner(r, c) && c->rest.x > 0; /* what was last known of it */
-    if (!c->touched) c->rest = (TlVec3){0, 0, 0};
-  }
-  for (int32_t i = 0; r->groups.share && i < r->groups.contacts; i++) {
-    TlContact *c = &r->contact[i];
-    c->impulse = c->moment = c->rest = (TlVec3){0, 0, 0};
-    c->touched = false;
-  }
+  for (int32_t i = 0; i < r->found->contacts; i++) clear(&r->between[i]);
+  for (int32_t i = 0; r->groups.share && i < r->groups.contacts; i++) clear(&r->contact[i]);
   for (int32_t i = 0; i < r->problem.patches; i++) write_patch(r, i);
-  return tl_groups_home(&r->groups, r->dynamics);
+  TL_TRY(tl_groups_home(&r->groups, dynamics_of(r)));
+  for (int32_t i = 0; r->units && i < r->found->contacts; i++) {
+    TlContact *c = &r->found->contact[i];
+    const TlContact *from = &r->between[i];
+    if (inner(r, c) && c->rest.x > 0) { /* what was last known of it */
+      c->impulse = c->moment = (TlVec3){0, 0, 0};
+      c->touched = true;
+      continue;
+    }
+    c->rest = from->rest;
+    c->t1 = from->t1;
+    c->t2 = from->t2;
+    c->impulse = from->impulse;
+    c->moment = from->moment;
+    c->touched = from->touched;
+  }
+  return TL_OK;
 }
 
 TlStatus tl_nonsmooth_remember(const TlNsRows *r, const TlVec3 *inner_moment, TlBodies *b) {

@@ -40,7 +40,8 @@ typedef struct TlNsRows {
   TlArena *arena;
   /* filled by tl_nonsmooth_rows */
   TlGroups groups;                /* of the pairs of contacts, joints and bonds */
-  TlContact *contact;             /* of the groups: on one rank those that were found */
+  TlContact *between;             /* those that were found, as of units; without units the same */
+  TlContact *contact;             /* of the groups: on one rank these */
   const TlDynamics *dynamics_all; /* of the bodies, and of guests of other ranks */
   TlNsProblem problem;
   TlNsOrigin *origin;       /* of each joint */
@@ -57,6 +58,9 @@ typedef struct TlNsRows {
   double *impact; /* [5 * patches + points] impulses of the impact stage: of each patch along t1 and
                       t2 and about n, t1 and t2, and of each point */
 } TlNsRows;
+
+/* Where the patch that contact `first` of a pair begins ends, `end` at the latest. Its first TL_NS_POINTS bear. */
+int32_t tl_nonsmooth_patch_end(const TlContact *contact, int32_t first, int32_t end);
 
 /* Patches by islands and cells, without right-hand sides. All memory from the arena. This and what
  * follows is collective with sync, where it gives a status. */

@@ -1,10 +1,15 @@
 #include "solve/reduction.h"
 
+#include "model/shapes.h"
+#include "solve/step_impulses.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const double APART_SHARE =
     1e-3; /* of the radius: a boundary that is farther takes nothing along */
+static const double FACE_SHARE = 0.5; /* of the radius: least width of a face */
 
 /* ---- what may merge ---- */
 
@@ -94,7 +99,7 @@ static void recall_moments(TlReduce *d) {
   }
 }
 
-TlStatus tl_reduce_open(TlReduce *d, const TlBoundary *boundary) {
+TlStatus tl_reduce_open(TlReduce *d, const TlBoundary *boundary, const TlTwist *start) {
   const TlBodies *b = d->bodies;
   size_t n = (size_t)b->total, count;
   int64_t *id;
@@ -102,16 +107,20 @@ TlStatus tl_reduce_open(TlReduce *d, const TlBoundary *boundary) {
   d->marked = tl_arena_push(d->arena, n + 1, sizeof *d->marked);
   d->inner_moment =
       tl_arena_push(d->arena, (size_t)d->found->contacts + 1, sizeof *d->inner_moment);
-  if (!d->apart || !d->marked || !d->inner_moment) return TL_ENOMEM;
+  d->start = tl_arena_push(d->arena, n + 1, sizeof *d->start);
+  if (!d->apart || !d->marked || !d->inner_moment || !d->start) return TL_ENOMEM;
+  memcpy(d->start, start, n * sizeof *start);
   memset(d->marked, 0, n * sizeof *d->marked);
   memset(d->inner_moment, 0, (size_t)d->found->contacts * sizeof *d->inner_moment);
   TL_TRY(jointed(d, &id, &count));
   for (size_t i = 0; i < n; i++)
-    d->apart[i] = b->parts[i] > 0 || in_sensor(d, (int64_t)i) ||
-                  (count && bsearch(&b->id[i], id, count, sizeof *id, by_value));
+    d->apart[i] =
+        in_sensor(d, (int64_t)i) || (count && bsearch(&b->id[i], id, count, sizeof *id, by_value));
   TL_TRY(drop_stale(d));
-  TL_TRY(tl_units_find(b, boundary, d->arena, &d->units));
-  tl_units_settle(&d->units, d->start);
+  TL_TRY(
+      tl_sync_forward(d->sync, d->apart, sizeof *d->apart)); /* joints are their bodies' owners' */
+  TL_TRY(tl_units_find(b, boundary, d->sync, d->arena, &d->units));
+  TL_TRY(tl_units_settle(&d->units, d->start, d->arena));
   recall_moments(d);
   return TL_OK;
 }
@@ -132,6 +141,11 @@ static TlVec3 velocity_at(const TlTwist *t, TlVec3 arm) {
   return tl_add(t->v, tl_cross(t->w, arm));
 }
 
+static TlVec3 relative_velocity(const TlTwist *twist, const TlContact *c) {
+  return tl_sub(velocity_at(&twist[c->a], c->ra),
+                c->b >= 0 ? velocity_at(&twist[c->b], c->rb) : c->wall);
+}
+
 /* A contact that will close within the step counts as the impact stage has it. */
 void tl_reduce_by_contacts(TlReduce *d) {
   const TlReduction *o = options_of(d);
@@ -142,8 +156,7 @@ void tl_reduce_by_contacts(TlReduce *d) {
          carried_b = c->b >= 0 && tl_unit_carries(&d->units, c->b);
     if (!carried_a && !carried_b) continue;
     if (c->b >= 0 && tl_units_inner(&d->units, c)) continue;
-    TlVec3 u = tl_sub(velocity_at(&d->start[c->a], c->ra),
-                      c->b >= 0 ? velocity_at(&d->start[c->b], c->rb) : c->wall);
+    TlVec3 u = relative_velocity(d->start, c);
     double un = tl_dot(u, c->n), falls = carried_a ? 0 : 1;
     if (c->b >= 0 && !carried_b) falls -= 1;
     if (c->gap > 0 && !(un + falls * tl_dot(kick, c->n) < -c->gap / d->model->step_s)) continue;
@@ -154,69 +167,70 @@ void tl_reduce_by_contacts(TlReduce *d) {
   }
 }
 
+/* ---- balance ---- */
+
+/* Of a body that its contacts leave with these velocities at the end of the step: Servin 2015 Eq. 35 for
+ * forces, over the mass and times the step; and for torques the velocity at the radius of gyration,
+ * which has the energy of the turn that begins. A sphere turns by friction alone, and that the first
+ * sees. */
+static bool in_balance(const TlReduce *d, int64_t i, TlVec3 v, TlVec3 w) {
+  const TlReduction *o = options_of(d);
+  const TlBodies *b = d->bodies;
+  double h = d->model->step_s, keep = 1 - d->damping_per_s * h;
+  TlVec3 net = tl_axpy(v, -keep, d->start[i].v), turn = tl_axpy(w, -keep, d->start[i].w);
+  TlVec3 weight = tl_scale(h, d->model->gravity_m_s2);
+  double sizes = tl_norm(weight) + tl_norm(tl_sub(net, weight));
+  if (tl_norm(net) > o->trial_force * sizes) return false;
+  if (b->parts[i] == 0 && b->colliders.shape[b->first[i]]->closed == &tl_closed_sphere) return true;
+  TlSym3 inertia = tl_bodies_rotated(b, i, b->inertia[i]);
+  return sqrt(tl_dot(turn, tl_sym_vec(inertia, turn)) / b->mass[i]) <= o->trial_torque * sizes;
+}
+
+static bool tries(const TlReduce *d) {
+  return options_of(d)->split == TL_SPLIT_TRIAL || options_of(d)->split == TL_SPLIT_BOTH;
+}
+
 /* ---- the solve in the background ---- */
 
-static void take_memory(TlReduce *d, const TlNsRows *trial) {
-  const TlNsProblem *q = &trial->problem;
-  for (int32_t i = 0; i < q->patches; i++) {
-    const TlNsPatch *p = &q->patch[i];
-    TlContact *first = &d->found->contact[q->point[p->first].contact];
-    if (!tl_units_inner(&d->units, first)) continue;
-    TlVec3 shear = tl_axpy(tl_scale(p->lambda[0], p->t1), p->lambda[1], p->t2);
-    double borne = 0;
-    for (int32_t k = p->first; k < p->first + p->count; k++)
-      borne += q->point[k].lambda - q->point[k].least;
-    for (int32_t k = p->first; k < p->first + p->count; k++) {
-      const TlNsPoint *x = &q->point[k];
-      TlContact *c = &d->found->contact[x->contact];
-      double part = borne > 0 ? (x->lambda - x->least) / borne : 0;
-      tl_contact_want_tangents(c, trial->dynamics);
-      c->rest = tl_vec3(x->lambda, part * tl_dot(shear, c->t1), part * tl_dot(shear, c->t2));
-    }
-    if (p->resist < 0) continue;
-    const double *l = q->resist[p->resist].lambda;
-    d->inner_moment[q->point[p->first].contact] =
-        tl_axpy(tl_axpy(tl_scale(l[0], p->n), l[1], p->t1), l[2], p->t2);
+/* What the trial has of contacts within units; of the others what was known before. */
+static void take_memory(TlReduce *d, const TlVec3 *known) {
+  for (int32_t i = 0; i < d->found->contacts; i++) {
+    TlContact *c = &d->found->contact[i];
+    if (tl_units_inner(&d->units, c))
+      d->inner_moment[i] = c->moment;
+    else
+      c->rest = known[i];
   }
 }
 
-static void mark_moving(TlReduce *d, const TlNsRows *trial) {
+static void mark_moving(TlReduce *d, const TlTwist *after) {
   const TlReduction *o = options_of(d);
-  const TlNsProblem *q = &trial->problem;
-  for (int32_t i = 0; i < q->patches; i++) {
-    const TlNsPatch *p = &q->patch[i];
-    const TlContact *c = &d->found->contact[q->point[p->first].contact];
+  for (int32_t i = 0; i < d->found->contacts; i++) {
+    const TlContact *c = &d->found->contact[i];
     if (c->gap > 0) continue;
-    TlTwist a = {.v = q->body[p->a].v, .w = q->body[p->a].w},
-            b = {.v = q->body[p->b].v, .w = q->body[p->b].w};
-    TlVec3 u = tl_sub(velocity_at(&a, p->ra), velocity_at(&b, p->rb));
-    if (c->b < 0) u = tl_sub(u, c->wall);
-    double un = tl_dot(u, p->n), ut = tl_norm(tl_axpy(u, -un, p->n));
+    TlVec3 u = relative_velocity(after, c);
+    double un = tl_dot(u, c->n), ut = tl_norm(tl_axpy(u, -un, c->n));
     if (un >= -o->trial_in_m_s && un <= o->trial_out_m_s && ut <= o->trial_tangential_m_s) continue;
     mark(d, c->a, 1);
     mark(d, c->b, 1);
   }
 }
 
-TlStatus tl_reduce_by_trial(TlReduce *d, const TlNsRows *trial) {
-  const TlNsProblem *q = &trial->problem;
-  const TlBodies *b = d->bodies;
-  TlVec3 *impulse = tl_arena_push(d->arena, (size_t)q->bodies, sizeof *impulse);
-  if (!impulse) return TL_ENOMEM;
-  memset(impulse, 0, (size_t)q->bodies * sizeof *impulse);
-  for (int32_t i = 0; i < q->patches; i++) {
-    TlVec3 push = tl_nonsmooth_push(trial, i, false).impulse;
-    impulse[q->patch[i].a] = tl_add(impulse[q->patch[i].a], push);
-    impulse[q->patch[i].b] = tl_sub(impulse[q->patch[i].b], push);
+TlStatus tl_reduce_by_trial(TlReduce *d, const TlNsRows *trial, const TlVec3 *known) {
+  int64_t n = d->bodies->total;
+  TlTwist *after = tl_arena_push(d->arena, (size_t)n + 1, sizeof *after);
+  if (!after) return TL_ENOMEM;
+  for (int64_t i = 0; i < n; i++) {
+    const TlNsBody *body = &trial->problem.body[i];
+    after[i] = (TlTwist){.v = body->v, .w = body->w};
+    if (i < d->bodies->owned && !in_balance(d, i, body->v, body->w)) mark(d, (int32_t)i, 1);
   }
-  for (int64_t i = 0; i < b->total; i++) {
-    TlVec3 weight = tl_scale(b->mass[i] * d->model->step_s, d->model->gravity_m_s2);
-    double sizes = tl_norm(weight) + tl_norm(impulse[i]);
-    if (tl_norm(tl_add(weight, impulse[i])) > options_of(d)->trial_force * sizes)
-      mark(d, (int32_t)i, 1);
+  if (options_of(d)->trial_velocity) {
+    TL_TRY(tl_sync_forward(d->sync, after, sizeof *after));
+    mark_moving(d, after);
   }
-  if (options_of(d)->trial_velocity) mark_moving(d, trial);
-  take_memory(d, trial);
+  TL_TRY(tl_nonsmooth_write_back(trial));
+  take_memory(d, known);
   return TL_OK;
 }
 
@@ -243,12 +257,15 @@ static bool unmarked(const void *context, const TlPairKey *key) {
 }
 
 TlStatus tl_reduce_split(TlReduce *d, const TlBoundary *boundary) {
+  int any = 0;
   spread_marks(d);
-  for (int64_t i = 0; i < d->bodies->total; i++) d->splits += d->marked[i] > 0;
-  if (d->splits > 0) {
+  for (int64_t i = 0; i < d->bodies->owned; i++) d->splits += d->marked[i] > 0;
+  any = d->splits > 0;
+  TL_TRY(tl_sync_any(d->sync, &any));
+  if (any) {
     tl_pair_rows_keep(&d->bodies->pairs.of[TL_MERGES], TL_MERGES, unmarked, d);
-    TL_TRY(tl_units_find(d->bodies, boundary, d->arena, &d->units));
-    tl_units_settle(&d->units, d->start);
+    TL_TRY(tl_units_find(d->bodies, boundary, d->sync, d->arena, &d->units));
+    TL_TRY(tl_units_settle(&d->units, d->start, d->arena));
   }
   /* anchors may have changed their speed: what that gives is booked, not the bodies' start */
   TlTwist *start = tl_arena_push(d->arena, (size_t)d->bodies->total + 1, sizeof *start);
@@ -260,105 +277,116 @@ TlStatus tl_reduce_split(TlReduce *d, const TlBoundary *boundary) {
 
 /* ---- what anchors give ---- */
 
-static bool anchored(const TlReduce *d, int32_t unit) {
-  return unit < d->bodies->total && d->units.anchor[unit] != TL_ANCHOR_NONE;
+static bool anchored(const TlReduce *d, int32_t body) {
+  return body >= 0 && d->units.anchor[d->units.unit[body]] != TL_ANCHOR_NONE;
 }
 
-void tl_reduce_hold(TlReduce *d, const TlNsRows *rows, bool impact) {
-  const TlNsProblem *q = &rows->problem;
-  TlHeld *h = &d->held;
-  if (d->units.anchored == 0) return;
-  for (int32_t i = 0; i < q->patches; i++) {
-    const TlNsPatch *p = &q->patch[i];
-    const TlNsBody *a = &q->body[p->a], *b = &q->body[p->b];
-    if (!anchored(d, p->a) && !anchored(d, p->b)) continue;
-    TlNsPush push = tl_nonsmooth_push(rows, i, impact);
-    if (anchored(d, p->a)) {
-      h->impulse = tl_sub(h->impulse, push.impulse);
-      h->work -= tl_dot(push.impulse, a->v) + tl_dot(push.moment_a, a->w);
-    }
-    if (anchored(d, p->b)) {
-      h->impulse = tl_add(h->impulse, push.impulse);
-      h->work += tl_dot(push.impulse, b->v) + tl_dot(push.moment_b, b->w);
+/* Work against contacts is that of walls, and booked with it. */
+void tl_reduce_hold(TlReduce *d) {
+  const TlBodies *b = d->bodies;
+  for (int32_t i = 0; i < d->found->pairs; i++) {
+    const TlPair *pair = &d->found->pair[i];
+    for (int32_t k = pair->first; !pair->elsewhere && k < pair->first + pair->count; k++) {
+      const TlContact *c = &d->found->contact[k];
+      if (!c->touched || tl_units_inner(&d->units, c)) continue;
+      TlVec3 impulse = tl_step_impulse(c);
+      if (anchored(d, c->a)) tl_held_impulse(&d->held, tl_scale(-1, impulse));
+      if (anchored(d, c->b)) tl_held_impulse(&d->held, impulse);
     }
   }
-  for (int64_t k = 0; !impact && k < d->bodies->total; k++) {
-    int32_t i = d->units.order[k];
-    if (!anchored(d, d->units.unit[i])) continue;
-    TlVec3 weight = tl_scale(d->model->step_s * d->bodies->mass[i], d->model->gravity_m_s2);
-    h->impulse = tl_sub(h->impulse, weight);
-    h->work -= tl_dot(weight, tl_unit_twist(&d->units, i).v);
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (!anchored(d, (int32_t)i)) continue;
+    TlVec3 weight = tl_scale(d->model->step_s * b->mass[i], d->model->gravity_m_s2);
+    tl_held_impulse(&d->held, tl_scale(-1, weight));
+    tl_exact_add(d->held.work_J, -tl_dot(weight, tl_unit_twist(&d->units, (int32_t)i).v));
   }
 }
 
 /* ---- merge ---- */
 
-/* Servin 2015 Eqs. 26-28. Where three points or more bear, none of them may slide: then nothing rolls. */
-static bool moves_as_one(const TlReduce *d, const TlNsProblem *q, const TlNsPatch *p) {
-  const TlReduction *o = options_of(d);
-  const TlUnits *units = &d->units;
-  TlTwist a = {.v = q->body[p->a].v, .w = q->body[p->a].w},
-          b = {.v = q->body[p->b].v, .w = q->body[p->b].w};
-  TlVec3 spin = tl_sub(a.w, b.w);
-  bool touches = false;
-  for (int32_t k = p->first; k < p->first + p->count; k++) {
-    const TlContact *c = &d->found->contact[q->point[k].contact];
-    TlVec3 u = velocity_at(&a, tl_add(units->lever[c->a], c->ra));
-    if (c->b < 0) {
-      u = tl_sub(u, c->wall);
-      spin = tl_sub(
-          a.w, tl_anchor_motion(units, tl_anchor_of(units->boundary, c->boundary), c->point).w);
-    } else {
-      u = tl_sub(u, velocity_at(&b, tl_add(units->lever[c->b], c->rb)));
+/* Do the points of a patch span a face? About a line that all of them lie on, a body turns while none of
+ * them moves. */
+static bool spans_face(const TlContact *c, int32_t count) {
+  TlVec3 along = {0, 0, 0};
+  int32_t from = 0;
+  for (int32_t i = 0; i < count; i++)
+    for (int32_t k = 0; k < i; k++) {
+      TlVec3 side = tl_sub(c[i].point, c[k].point);
+      if (tl_norm2(side) <= tl_norm2(along)) continue;
+      along = side;
+      from = k;
     }
-    double un = tl_dot(u, c->n), ut = tl_norm(tl_axpy(u, -un, c->n));
-    touches |= c->gap <= 0;
+  TlVec3 axis = tl_unit(along);
+  for (int32_t i = 0; i < count; i++)
+    if (tl_norm(tl_cross(axis, tl_sub(c[i].point, c[from].point))) > FACE_SHARE * c[i].size)
+      return true;
+  return false;
+}
+
+/* Servin 2015 Eqs. 26-28, of a patch. Where the points span a face, none of them may slide: then nothing rolls. */
+static bool moves_as_one(const TlReduce *d, const TlTwist *after, const TlContact *c,
+                         int32_t count) {
+  const TlReduction *o = options_of(d);
+  TlVec3 spin = tl_sub(after[c->a].w, c->b >= 0 ? after[c->b].w : c->wall_w);
+  bool touches = false;
+  for (int32_t k = 0; k < count; k++) {
+    TlVec3 u = relative_velocity(after, &c[k]);
+    double un = tl_dot(u, c[k].n), ut = tl_norm(tl_axpy(u, -un, c[k].n));
+    touches |= c[k].gap <= 0;
     if (un < -o->merge_in_m_s || un > o->merge_out_m_s || ut > o->merge_tangential_m_s)
       return false;
   }
-  return touches && (p->count >= 3 || tl_norm(spin) <= o->merge_rolling_rad_s);
+  return touches && (tl_norm(spin) <= o->merge_rolling_rad_s || spans_face(c, count));
 }
 
-/* Two bodies, or a body and a boundary, that merge. */
-typedef struct Couple {
-  int64_t low, high; /* as a merge's key */
-  int32_t a, b;      /* b < 0: -1 - the boundary */
-} Couple;
-
-static int by_ids(const void *one, const void *two) {
-  const Couple *a = one, *b = two;
-  if (a->low != b->low) return a->low < b->low ? -1 : 1;
-  return a->high < b->high ? -1 : a->high > b->high;
+static bool fixed(const TlReduce *d, int32_t body) {
+  return d->bodies->flags[body] & TL_BODY_FROZEN;
 }
 
-static Couple couple_of(const TlBodies *b, const TlContact *c) {
-  if (c->b < 0) return (Couple){b->id[c->a], -1 - c->boundary, c->a, -1 - c->boundary};
+static TlMerge merge_of(const TlBodies *b, const TlContact *c) {
+  if (c->b < 0) return (TlMerge){b->id[c->a], -1 - c->boundary, 0};
   bool swap = b->id[c->b] < b->id[c->a];
-  int32_t low = swap ? c->b : c->a, high = swap ? c->a : c->b;
-  return (Couple){b->id[low], b->id[high], low, high};
+  return (TlMerge){b->id[swap ? c->b : c->a], b->id[swap ? c->a : c->b], 0};
+}
+
+static TlCouple couple_of(const TlReduce *d, const TlContact *c, bool elsewhere) {
+  TlMerge ids = merge_of(d->bodies, c);
+  TlCouple couple = {ids.low, ids.high, c->a, c->b, TL_ANCHOR_WORLD, elsewhere};
+  if (c->b < 0) couple.anchor = tl_anchor_of(d->units.boundary, c->boundary);
+  if (c->b >= 0 && fixed(d, c->a)) couple.one = c->b;
+  if (c->b >= 0 && (fixed(d, c->a) || fixed(d, c->b))) couple.two = -1;
+  return couple;
 }
 
 /* Boundaries without friction take nothing along. */
 static bool may_hold(const TlReduce *d, const TlContact *c) {
-  bool fixed = c->b < 0 || d->bodies->flags[c->b] & TL_BODY_FROZEN ||
-               d->bodies->flags[c->a] & TL_BODY_FROZEN;
-  if (fixed && !options_of(d)->boundaries) return false;
+  bool anchors = c->b < 0 || fixed(d, c->a) || fixed(d, c->b);
+  if (anchors && !options_of(d)->boundaries) return false;
   if (d->apart[c->a] || (c->b >= 0 && d->apart[c->b])) return false;
-  return !fixed || c->law->friction > 0;
+  return !anchors || c->law->friction > 0;
 }
 
-static TlStatus find_couples(const TlReduce *d, const TlNsRows *rows, Couple **couple,
+static bool moves(const TlReduce *d, int32_t body) {
+  return body >= 0 && d->units.dynamics.inverse_mass[d->units.unit[body]] > 0;
+}
+
+static TlStatus find_couples(const TlReduce *d, const TlTwist *after, TlCouple **couple,
                              int32_t *count) {
-  const TlNsProblem *q = &rows->problem;
-  *couple = tl_arena_push(d->arena, (size_t)q->patches + 1, sizeof **couple);
+  const TlFound *f = d->found;
+  *couple = tl_arena_push(d->arena, (size_t)f->contacts + 1, sizeof **couple);
   *count = 0;
   if (!*couple) return TL_ENOMEM;
-  for (int32_t i = 0; i < q->patches; i++) {
-    const TlNsPatch *p = &q->patch[i];
-    const TlContact *c = &d->found->contact[q->point[p->first].contact];
-    if (may_hold(d, c) && moves_as_one(d, q, p)) (*couple)[(*count)++] = couple_of(d->bodies, c);
+  for (int32_t i = 0; i < f->pairs; i++) {
+    int32_t end = f->pair[i].first + f->pair[i].count, next;
+    for (int32_t k = f->pair[i].first; k < end; k = next) {
+      const TlContact *c = &f->contact[k];
+      next = tl_nonsmooth_patch_end(f->contact, k, end);
+      if (tl_units_inner(&d->units, c) || !(moves(d, c->a) || moves(d, c->b))) continue;
+      int32_t points = next - k < TL_NS_POINTS ? next - k : TL_NS_POINTS;
+      if (may_hold(d, c) && moves_as_one(d, after, c, points))
+        (*couple)[(*count)++] = couple_of(d, c, f->pair[i].elsewhere);
+    }
   }
-  if (*count > 1) qsort(*couple, (size_t)*count, sizeof **couple, by_ids);
   return TL_OK;
 }
 
@@ -368,39 +396,47 @@ static TlStatus note_merges(TlReduce *d) {
   for (int32_t i = 0; i < d->found->contacts; i++) {
     const TlContact *c = &d->found->contact[i];
     if (c->gap > 0 || !may_hold(d, c) || !tl_units_inner(&d->units, c)) continue;
-    Couple one = couple_of(d->bodies, c);
-    TL_TRY(tl_pair_state_add(&d->bodies->pairs, TL_MERGES, &(TlMerge){one.low, one.high, 0}));
+    TlMerge one = merge_of(d->bodies, c);
+    TL_TRY(tl_pair_state_add(&d->bodies->pairs, TL_MERGES, &one));
   }
   tl_pair_rows_sort(rows, TL_MERGES);
   return TL_OK;
 }
 
-void tl_reduce_spread(const TlReduce *d, const TlNsRows *rows, TlTwist *after) {
-  for (int64_t i = 0; i < d->bodies->total; i++) {
-    const TlNsBody *unit = &rows->problem.body[d->units.unit[i]];
-    bool carried = tl_unit_carries(&d->units, (int32_t)i);
-    after[i] = (TlTwist){.v = unit->v, .w = unit->w};
-    if (carried) after[i].v = tl_add(unit->v, tl_cross(unit->w, d->units.lever[i]));
+void tl_reduce_spread(TlReduce *d, const TlNsRows *rows, TlTwist *after) {
+  TlUnits *u = &d->units;
+  for (int64_t i = 0; i < d->bodies->owned; i++) {
+    const TlNsBody *body = &rows->problem.body[i];
+    if (u->unit[i] == i && u->anchor[i] == TL_ANCHOR_NONE)
+      u->dynamics.twist[i] = (TlTwist){.v = body->v, .w = body->w};
+  }
+  for (int64_t i = 0; i < d->bodies->owned; i++) {
+    const TlTwist *unit = &u->dynamics.twist[u->unit[i]];
+    after[i] = tl_unit_carries(u, (int32_t)i) ? tl_unit_twist(u, (int32_t)i)
+                                              : (TlTwist){.v = unit->v, .w = unit->w};
   }
 }
 
-TlStatus tl_reduce_merge(TlReduce *d, const TlNsRows *rows, TlTwist *after) {
-  int64_t n = d->bodies->total;
-  Couple *couple;
+TlStatus tl_reduce_merge(TlReduce *d, TlTwist *after) {
+  const TlBodies *b = d->bodies;
+  TlCouple *couple = NULL;
   int32_t couples = 0;
-  bool *before = tl_arena_push(d->arena, (size_t)n + 1, sizeof *before);
+  bool any;
+  bool *before = tl_arena_push(d->arena, (size_t)b->total + 1, sizeof *before);
   if (!before) return TL_ENOMEM;
-  for (int64_t i = 0; i < n; i++) before[i] = tl_unit_carries(&d->units, (int32_t)i);
-  if (d->time_s >= options_of(d)->from_s) TL_TRY(find_couples(d, rows, &couple, &couples));
-  for (int32_t k = 0; k < couples; k++) {
-    if (couple[k].b < 0)
-      tl_units_anchor(&d->units, couple[k].a, tl_anchor_of(d->units.boundary, -1 - couple[k].b));
-    else
-      tl_units_join(&d->units, couple[k].a, couple[k].b);
+  for (int64_t i = 0; i < b->owned; i++) {
+    before[i] = tl_unit_carries(&d->units, (int32_t)i);
+    if (tries(d) && !before[i] && !d->apart[i] && b->inverse_mass[i] > 0)
+      d->apart[i] = !in_balance(d, i, after[i].v, after[i].w);
   }
-  tl_units_settle(&d->units, after);
-  if (couples > 0) TL_TRY(note_merges(d));
+  if (tries(d)) TL_TRY(tl_sync_forward(d->sync, d->apart, sizeof *d->apart));
+  if (d->time_s >= options_of(d)->from_s) {
+    TL_TRY(find_couples(d, after, &couple, &couples));
+    TL_TRY(tl_units_join(&d->units, couple, couples, d->arena, &any));
+    if (any) TL_TRY(note_merges(d));
+  }
   tl_units_take(&d->units, after, &d->held);
-  for (int64_t i = 0; i < n; i++) d->merges += tl_unit_carries(&d->units, (int32_t)i) && !before[i];
+  for (int64_t i = 0; i < b->owned; i++)
+    d->merges += tl_unit_carries(&d->units, (int32_t)i) && !before[i];
   return TL_OK;
 }

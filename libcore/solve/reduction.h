@@ -6,8 +6,8 @@
  * background), and what hangs together without the marked ones makes the units of the step
  * (aggregates.h). The step solves these. Then units that move together merge, and all move.
  *
- * Bodies on joints, bodies with parts and fixed bodies are part of no aggregate; on fixed bodies
- * aggregates are anchored.
+ * Bodies with parts merge as grains do. Bodies on joints and fixed bodies are part of no aggregate; on
+ * fixed bodies aggregates are anchored.
  */
 #ifndef TL_SOLVE_REDUCTION_H
 #define TL_SOLVE_REDUCTION_H
@@ -21,9 +21,10 @@ typedef struct TlReduce {
   const TlModel *model;
   TlBodies *bodies;
   const TlFound *found;
+  const TlSync *sync; /* NULL: one rank */
   TlArena *arena;
-  const TlTwist *start; /* of the bodies, at the start of the step */
-  double time_s;
+  TlTwist *start; /* of the bodies, at the start of the step: a copy */
+  double time_s, damping_per_s;
   bool *apart;          /* bodies that merge with nothing in this step */
   int32_t *marked;      /* bodies that are split off: how deep it goes from there; 0: not */
   TlVec3 *inner_moment; /* of each contact: remembered of contacts within units, N m s */
@@ -33,20 +34,20 @@ typedef struct TlReduce {
 } TlReduce;
 
 /* Units as the last step left them, without merges whose reason is gone. */
-TlStatus tl_reduce_open(TlReduce *reduce, const TlBoundary *boundary);
+TlStatus tl_reduce_open(TlReduce *reduce, const TlBoundary *boundary, const TlTwist *start);
 void tl_reduce_by_sensors(TlReduce *reduce);
 void tl_reduce_by_contacts(TlReduce *reduce);
-/* trial: rows of all bodies, solved. What it has of contacts within units becomes their memory. */
-TlStatus tl_reduce_by_trial(TlReduce *reduce, const TlNsRows *trial);
+/* trial: rows of all bodies, solved. What it has of contacts within units becomes their memory. known: `rest` of
+ * the contacts before. */
+TlStatus tl_reduce_by_trial(TlReduce *reduce, const TlNsRows *trial, const TlVec3 *known);
 /* The units of this step, without the bodies that are marked. */
 TlStatus tl_reduce_split(TlReduce *reduce, const TlBoundary *boundary);
-/* After a stage of the solve: what anchors had to give against its impulses and, after the second one,
- * against gravity. */
-void tl_reduce_hold(TlReduce *reduce, const TlNsRows *rows, bool impact);
-/* after: of the bodies, as the solve left their units. */
-void tl_reduce_spread(const TlReduce *reduce, const TlNsRows *rows, TlTwist *after);
-/* Units that move together merge, and their bodies take the motion of the whole. Contact memory is to be
- * written before. */
-TlStatus tl_reduce_merge(TlReduce *reduce, const TlNsRows *rows, TlTwist *after);
+/* When the forces are written back: what anchors had to give against these and gravity. */
+void tl_reduce_hold(TlReduce *reduce);
+/* after: of the owned bodies, as the solve left their units. */
+void tl_reduce_spread(TlReduce *reduce, const TlNsRows *rows, TlTwist *after);
+/* Units that move together merge, and their owned bodies take the motion of the whole. after: of all bodies.
+ * Contact memory is to be written before. */
+TlStatus tl_reduce_merge(TlReduce *reduce, TlTwist *after);
 
 #endif

@@ -33,6 +33,10 @@ const TlParam tl_reduction_params[] = {
     REAL(TlReductionSetup, trial_force, "", "0.15", 0, 1,
          "a body is split off where weight and contact forces add up to this fraction of the sum "
          "of their sizes (Servin 2015 Eq. 35)"),
+    REAL(TlReductionSetup, trial_torque, "", "0.05", 0, 1e3,
+         "or, but for spheres, where the turn that it begins has as much energy as a velocity of "
+         "this "
+         "fraction of the sum, over mass and times step"),
     FLAG(TlReductionSetup, trial_velocity, "false",
          "or where the solve in the background has a contact move faster than the last three say "
          "(Servin 2015 Eqs. 32-33)"),
@@ -87,6 +91,7 @@ TlReduction tl_reduction_of(const TlReductionSetup *s) {
                    .split_depth = (int)s->split_depth,
                    .trial_iterations = (int)s->trial_iterations,
                    .trial_force = s->trial_force,
+                   .trial_torque = s->trial_torque,
                    .trial_velocity = s->trial_velocity,
                    .trial_in_m_s = s->trial_in_m_s,
                    .trial_out_m_s = s->trial_out_m_s,

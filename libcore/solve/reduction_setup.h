@@ -32,6 +32,7 @@ typedef struct TlReduction {
   int split_depth; /* 1: the bodies of the contact; 2: and those that touch these; ... */
   int trial_iterations;
   double trial_force;  /* imbalance over the forces */
+  double trial_torque; /* and of torques: speed at the radius of gyration, over theirs */
   bool trial_velocity; /* relative velocities split, too */
   double trial_in_m_s, trial_out_m_s, trial_tangential_m_s;
   int sensors;
@@ -45,7 +46,7 @@ typedef struct TlReductionSetup {
   double from_s, merge_in_m_s, merge_out_m_s, merge_tangential_m_s, merge_rolling_rad_s;
   double split_in_m_s, split_tangential_m_s;
   int64_t split_depth, trial_iterations;
-  double trial_force, trial_in_m_s, trial_out_m_s, trial_tangential_m_s;
+  double trial_force, trial_torque, trial_in_m_s, trial_out_m_s, trial_tangential_m_s;
   TlStudyList sensors; /* of TlSensorSetup */
 } TlReductionSetup;
 
@@ -53,7 +54,7 @@ typedef struct TlSensorSetup {
   double low_m[3], high_m[3];
 } TlSensorSetup;
 
-enum { TL_REDUCTION_PARAMS = 16, TL_REDUCTION_SECTIONS = 1 };
+enum { TL_REDUCTION_PARAMS = 17, TL_REDUCTION_SECTIONS = 1 };
 extern const TlParam tl_reduction_params[];
 extern const TlStudySection tl_reduction_sections[];
 

@@ -90,7 +90,7 @@ typedef struct CargoPair {
 enum { LAW_VALUES = TL_CARGO_LAW(TL_CARGO_ONE) };
 
 typedef struct CargoContact {
-  TlVec3 n, ra, rb, wall, rest, moment, point;
+  TlVec3 n, ra, rb, wall, wall_w, rest, moment, point;
   double allowed_speed, gap, weight, size, reduced_radius, pull;
   double law[LAW_VALUES];
   int64_t key;
@@ -108,6 +108,7 @@ static CargoContact cargo_contact(const TlContact *c) {
                         .ra = c->ra,
                         .rb = c->rb,
                         .wall = c->wall,
+                        .wall_w = c->wall_w,
                         .rest = c->rest,
                         .moment = c->moment,
                         .point = c->point,
@@ -327,6 +328,7 @@ static void take_contact(TlShare *s, const TlPair *p, const CargoContact *cargo,
                    .ra = cargo->ra,
                    .rb = cargo->rb,
                    .wall = cargo->wall,
+                   .wall_w = cargo->wall_w,
                    .law = law,
                    .allowed_speed = cargo->allowed_speed,
                    .gap = cargo->gap,

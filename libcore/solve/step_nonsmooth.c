@@ -214,15 +214,19 @@ static void add_elastic(TlStep *s, const TlNsRows *r) {
   }
   for (int32_t i = 0; r->units && i < r->found->pairs; i++) { /* within aggregates it stays */
     const TlPair *pair = &r->found->pair[i];
-    int touching = 0;
-    for (int32_t k = pair->first; k < pair->first + pair->count; k++)
-      touching += r->found->contact[k].gap < 0;
-    for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
-      const TlContact *c = &r->found->contact[k];
-      if (!(c->gap < 0) || !tl_units_inner(r->units, c)) continue;
-      double stiff = tl_nonsmooth_stiffness(law, &c->law->stiffness, c->reduced_radius);
-      if (c->b >= 0) stiff /= touching;
-      take(&s->sums.elastic_J, tl_nonsmooth_energy(law, stiff, -c->gap));
+    int32_t end = pair->elsewhere ? pair->first : pair->first + pair->count, next;
+    for (int32_t first = pair->first; first < end; first = next) {
+      next = tl_nonsmooth_patch_end(r->found->contact, first, end);
+      if (!tl_units_inner(r->units, &r->found->contact[first])) continue;
+      int32_t last = next - first < TL_NS_POINTS ? next : first + TL_NS_POINTS, touching = 0;
+      for (int32_t k = first; k < last; k++) touching += r->found->contact[k].gap < 0;
+      for (int32_t k = first; k < last; k++) {
+        const TlContact *c = &r->found->contact[k];
+        if (!(c->gap < 0)) continue;
+        double stiff =
+            tl_nonsmooth_stiffness(law, &c->law->stiffness, c->reduced_radius) / touching;
+        take(&s->sums.elastic_J, tl_nonsmooth_energy(law, stiff, -c->gap));
+      }
     }
   }
 }
@@ -339,7 +343,7 @@ static void report_stages(const TlNsRows *r, const TlNsCount *impact, const TlNs
   report->visits += visits_of(r, rest) + (impact ? visits_of(r, impact) : 0);
 }
 
-static TlStatus solve(TlStep *s, TlNsRows *r, TlReduce *reduce, TlStepReport *report) {
+static TlStatus solve(TlStep *s, TlNsRows *r, TlStepReport *report) {
   const TlNonsmooth *o = &r->model->nonsmooth;
   TlNsCount *impact = NULL, *rest;
   TlNsBody *before;
@@ -360,7 +364,6 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlReduce *reduce, TlStepReport *re
     add_work(r, before, true, &(Work){&s->sums.impact_J, &s->sums.slip_J, &s->sums.wall_work_J});
     add_joint_work(r, before, true, &s->sums);
     add_held_work(r, true, &s->sums);
-    if (reduce) tl_reduce_hold(reduce, r, true);
   }
   double middle = tl_clock_s();
   report->etm_s = middle - start;
@@ -377,7 +380,6 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlReduce *reduce, TlStepReport *re
   add_held_work(r, false, &s->sums);
   add_bond_work(r, before, &s->sums);
   add_pressure_work(r, before, &s->sums);
-  if (reduce) tl_reduce_hold(reduce, r, false);
   tl_audit_enter(audit, TL_AUDIT_MOVE);
   tl_audit_work(audit, TL_AUDIT_ISLANDS, r->problem.patches);
   tl_audit_work(audit, TL_AUDIT_COLLISIONS, impact ? visits_of(r, impact) : 0);
@@ -391,30 +393,36 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlReduce *reduce, TlStepReport *re
 /* ---- model reduction ---- */
 
 /* A solve of all bodies, each for itself, in the background, from the forces of the last step on. */
-static TlStatus try_out(const TlNsRows *whole, TlNsRows *trial, TlStepReport *report) {
+static TlStatus try_out(const TlNsRows *whole, TlReduce *d, TlStepReport *report) {
   TlNsCount *count;
-  *trial = *whole;
-  TL_TRY(tl_nonsmooth_rows(trial));
-  const TlNonsmooth *o = &trial->model->nonsmooth;
-  TL_TRY(tl_nonsmooth_force_rows(trial, o->warm));
-  tl_nonsmooth_kick(trial, NULL);
+  TlNsRows trial = *whole;
+  const TlNonsmooth *o = &trial.model->nonsmooth;
+  size_t n = (size_t)trial.found->contacts;
+  TlVec3 *known = tl_arena_push(trial.arena, n + 1, sizeof *known);
+  if (!known) return TL_ENOMEM;
+  for (size_t i = 0; i < n; i++) known[i] = trial.found->contact[i].rest;
+  TL_TRY(tl_nonsmooth_rows(&trial));
+  TL_TRY(tl_nonsmooth_scatter(&trial));
+  TL_TRY(tl_nonsmooth_force_rows(&trial, o->warm));
+  tl_nonsmooth_kick(&trial, NULL);
   TlNsStage stage = {false, o->reduction.trial_iterations, 0};
-  TL_TRY(run_stage(trial, &stage, &count));
-  report->trial_visits += visits_of(trial, count);
-  return TL_OK;
+  TL_TRY(run_stage(&trial, &stage, &count));
+  TL_TRY(tl_nonsmooth_collect(&trial));
+  report->trial_visits += visits_of(&trial, count);
+  return tl_reduce_by_trial(d, &trial, known);
 }
 
 /* The units of this step. */
 static TlStatus reduce_start(TlStep *s, TlReduce *d, TlNsRows *rows, TlStepReport *report) {
   const TlReduction *o = &s->model->nonsmooth.reduction;
   const TlBoundary *boundary = s->work->boundary;
-  TL_TRY(tl_reduce_open(d, boundary));
+  TL_TRY(tl_reduce_open(d, boundary, rows->dynamics->twist));
   tl_reduce_by_sensors(d);
   if (o->split == TL_SPLIT_CONTACT || o->split == TL_SPLIT_BOTH) tl_reduce_by_contacts(d);
-  if ((o->split == TL_SPLIT_TRIAL || o->split == TL_SPLIT_BOTH) && d->units.merged > 0) {
-    TlNsRows trial;
-    TL_TRY(try_out(rows, &trial, report));
-    TL_TRY(tl_reduce_by_trial(d, &trial));
+  if (o->split == TL_SPLIT_TRIAL || o->split == TL_SPLIT_BOTH) {
+    int any = d->units.merged > 0;
+    TL_TRY(tl_sync_any(s->sync, &any));
+    if (any) TL_TRY(try_out(rows, d, report));
   }
   TL_TRY(tl_reduce_split(d, boundary));
   rows->units = &d->units;
@@ -422,27 +430,22 @@ static TlStatus reduce_start(TlStep *s, TlReduce *d, TlNsRows *rows, TlStepRepor
 }
 
 /* Units that moved together merge, and all of more than one body move. */
-static TlStatus reduce_end(TlStep *s, TlReduce *d, const TlNsRows *rows, TlMotion *motion,
-                           TlStepReport *report) {
+static TlStatus reduce_end(TlStep *s, TlReduce *d, TlMotion *motion, TlStepReport *report) {
   TlBodies *b = &s->state->bodies;
   bool *carried = tl_arena_push(&s->work->arena, (size_t)b->total + 1, sizeof *carried);
   if (!carried) return TL_ENOMEM;
-  TL_TRY(tl_reduce_merge(d, rows, motion->real.twist));
+  TL_TRY(tl_reduce_merge(d, motion->real.twist));
   for (int64_t i = 0; i < b->total; i++) carried[i] = tl_unit_carries(&d->units, (int32_t)i);
   TL_TRY(tl_motion_check_twists(b, motion, s->state->steps + 1));
   TL_TRY(tl_units_move(&d->units, b, &s->work->arena, s->model->step_s, &d->held));
   motion->carried = carried;
-  take(&s->sums.wall_work_J, d->held.work);
-  take(&s->sums.merge_J, d->held.lost);
-  take(&s->sums.anchor_x_N_s, d->held.impulse.x);
-  take(&s->sums.anchor_y_N_s, d->held.impulse.y);
-  take(&s->sums.anchor_z_N_s, d->held.impulse.z);
   report->aggregates = d->units.aggregates;
   report->merged = d->units.merged;
   report->merges = d->merges;
   report->splits = d->splits;
   for (int64_t i = 0; i < b->owned; i++)
-    report->units += d->units.members[i] > 0 && d->units.dynamics.inverse_mass[i] > 0 &&
+    report->units += d->units.id[d->units.unit[i]] == b->id[i] &&
+                     d->units.dynamics.inverse_mass[d->units.unit[i]] > 0 &&
                      !(b->flags[i] & TL_BODY_GUIDED);
   return TL_OK;
 }
@@ -485,14 +488,17 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
   TlReduce reduce = {.model = s->model,
                      .bodies = b,
                      .found = &w->found,
+                     .sync = s->sync,
                      .arena = &w->arena,
-                     .start = motion.real.twist,
-                     .time_s = (double)s->state->steps * s->model->step_s};
+                     .held = {&s->sums.anchor_x_N_s, &s->sums.anchor_y_N_s, &s->sums.anchor_z_N_s,
+                              &s->sums.wall_work_J, &s->sums.merge_J},
+                     .time_s = (double)s->state->steps * s->model->step_s,
+                     .damping_per_s = s->controls->damping_per_s};
   double reducing = tl_clock_s();
   if (reduces) TL_TRY(reduce_start(s, &reduce, &rows, report));
   if (!reduces) b->pairs.of[TL_MERGES].count = 0;
   report->reduction_s = reduces ? tl_clock_s() - reducing : 0;
-  TL_TRY(solve(s, &rows, reduces ? &reduce : NULL, report));
+  TL_TRY(solve(s, &rows, report));
   TlTwist *after = tl_arena_push(&w->arena, (size_t)b->total + 1, sizeof *after);
   if (!after) return TL_ENOMEM;
   if (reduces) tl_reduce_spread(&reduce, &rows, after);
@@ -505,12 +511,13 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
   }
   TL_TRY(tl_sync_forward(s->sync, motion.real.twist, sizeof *motion.real.twist));
   TL_TRY(tl_nonsmooth_write_back(&rows));
+  if (reduces) tl_reduce_hold(&reduce);
   if (s->sync) tl_step_charge(s, &rows.groups);
   add_forces(s, &rows, report);
   TL_TRY(tl_nonsmooth_remember(&rows, reduces ? reduce.inner_moment : NULL, b));
   TL_TRY(note_joints(s, &rows));
   reducing = tl_clock_s();
-  if (reduces) TL_TRY(reduce_end(s, &reduce, &rows, &motion, report));
+  if (reduces) TL_TRY(reduce_end(s, &reduce, &motion, report));
   report->reduction_s += reduces ? tl_clock_s() - reducing : 0;
   tl_step_count(s);
   TL_TRY(tl_step_together(
@@ -587,7 +594,6 @@ static TlStatus check_ranks(const TlModel *m, int ranks) {
   const TlNonsmooth *o = &m->nonsmooth;
   const char *what = NULL;
   if (m->net_count > 0) what = "nets and membranes";
-  if (o->reduction.split != TL_SPLIT_OFF) what = "aggregates (section reduction)";
   if (o->solver == TL_NS_GRADIENTS) what = "by conjugate gradients (nonsmooth.solver: nncg)";
   if (ranks == 1 || !what) return TL_OK;
   return tl_fail(TL_EUSAGE,

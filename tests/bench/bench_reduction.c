@@ -1,5 +1,5 @@
-/* What model reduction saves: CPU of the tests of Servin and Wang 2015 in small (tests/judge/servin.h), without
- * and with it, at equal iterations. */
+/* What model reduction saves: CPU of the tests of Servin and Wang 2015 in small and of a collapse of shaped grains
+ * (tests/judge/servin.h), without and with it, at equal iterations. */
 #include "judge/judge.h"
 #include "judge/servin.h"
 
@@ -14,11 +14,12 @@ typedef struct Case {
 
 static const Case cases[] = {{SERVIN_CONVEYOR, "conveyor", TL_SPLIT_CONTACT, 4},
                              {SERVIN_COLLAPSE, "collapse", TL_SPLIT_TRIAL, 2},
-                             {SERVIN_DRUM, "drum", TL_SPLIT_TRIAL, 1.5}};
+                             {SERVIN_DRUM, "drum", TL_SPLIT_TRIAL, 1.5},
+                             {SERVIN_SHAPES, "shapes", TL_SPLIT_TRIAL, 1.3}};
 
 int main(int argc, char **argv) {
   judge_open("reduction", argc, argv);
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 4; i++) {
     const Case *c = &cases[i];
     char figure[80];
     ServinResult both[2], *whole = &both[0], *reduced = &both[1];

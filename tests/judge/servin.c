@@ -1,6 +1,7 @@
 #include "judge/servin.h"
 
 #include "judge/judge.h"
+#include "judge/scene.h"
 #include "support/grain_state.h"
 #include "support/materials.h"
 #include "support/stepper.h"
@@ -12,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { LARGE = 1, SMALL = 2, COLUMNS = 64 };
-static const double D = 0.013, SMALL_D = 0.01, H = 5e-3, G = 9.81;
+enum { LARGE = 1, SMALL = 2, CUBE = 3, GRAIN = 4, GRAINS = 4, COLUMNS = 64 };
+static const double D = 0.013, SMALL_D = 0.01, G = 9.81;
 
 typedef struct Scene {
   ServinTest test;
@@ -29,8 +30,13 @@ typedef struct Scene {
   TlEnergyBalance energy;
   TlStepReport report;
   TlRandom random;
-  double begin_s, end_s; /* when reduction is on */
+  TlAvatar grain[GRAINS]; /* of shapes */
+  double begin_s, end_s;  /* when reduction is on */
 } Scene;
+
+static double time_of(const Scene *s) {
+  return (double)s->solver->steps * s->config.step_s;
+}
 
 static void configure(Scene *s, TlSplit split, bool double_radius) {
   TlReductionSetup setup;
@@ -39,7 +45,7 @@ static void configure(Scene *s, TlSplit split, bool double_radius) {
   setup.sensors.count = 0;
   setup.split = (int)split;
   setup.from_s = s->begin_s;
-  c.step_s = H;
+  c.step_s = s->test == SERVIN_SHAPES ? 2e-3 : 5e-3;
   c.gravity_m_s2 = tl_vec3(0, 0, -G);
   c.density_kg_m3 = 3700;
   c.nonsmooth.law = TL_MAP_LINEAR;
@@ -49,7 +55,7 @@ static void configure(Scene *s, TlSplit split, bool double_radius) {
   setup.boundaries = s->test == SERVIN_CONVEYOR;
   c.nonsmooth.reduction = tl_reduction_of(&setup);
   TL_TEST_SET(&c, TL_TEST_BOTH, restitution, 0.18);
-  TL_TEST_SET(&c, TL_TEST_BOTH, friction, 0.91);
+  TL_TEST_SET(&c, TL_TEST_BOTH, friction, s->test == SERVIN_SHAPES ? 0.5 : 0.91);
   TL_TEST_SET(&c, TL_TEST_BOTH, stiffness.normal_N_m, 3e3);
   TL_TEST_SET(&c, TL_TEST_GRAIN, rolling, double_radius ? 0.64 : 0.32);
   TL_TEST_SET(&c, TL_TEST_GRAIN, twisting, double_radius ? 0.64 : 0.32);
@@ -78,17 +84,24 @@ static double drawn(Scene *s) {
   return tl_random_next(&s->random);
 }
 
-static void add_sphere(Scene *s, int shape, TlVec3 x, TlVec3 v) {
-  const TlGrainState state = {.id = s->bodies.total,
-                              .avatar_id = shape,
-                              .scale = 1,
-                              .position = x,
-                              .velocity = v,
-                              .rotation = {1, 0, 0, 0}};
+static void add_grain(Scene *s, int shape, TlVec3 x, TlVec3 v) {
+  TlGrainState state = {.id = s->bodies.total,
+                        .avatar_id = shape,
+                        .scale = 1,
+                        .position = x,
+                        .velocity = v,
+                        .rotation = {1, 0, 0, 0}};
+  if (s->test == SERVIN_SHAPES) state.rotation = judge_turned(&s->random);
   JUDGE_OK(tl_test_add(&s->bodies, &state));
 }
 
-/* Both sizes on a grid `pitch` diameters wide, moved about as far as that leaves them free, with a
+static int any_shape(Scene *s) {
+  double one = drawn(s);
+  if (s->test != SERVIN_SHAPES) return one < 0.5 ? LARGE : SMALL;
+  return one < 0.5 ? CUBE : GRAIN + (int)(2 * GRAINS * (one - 0.5));
+}
+
+/* All shapes on a grid `pitch` diameters wide, moved about as far as that leaves them free, with a
  * velocity at random; clear_of_axis > 0: only so far from the axis of y. */
 static void fill(Scene *s, int count, TlVec3 low, TlVec3 high, double pitch, double clear_of_axis) {
   double way = (pitch - 1) * D, grid = pitch * D;
@@ -98,7 +111,7 @@ static void fill(Scene *s, int count, TlVec3 low, TlVec3 high, double pitch, dou
                 low.z + grid * (0.5 + k / wide / deep)};
     TlVec3 off = {drawn(s) - 0.5, drawn(s) - 0.5, drawn(s) - 0.5};
     if (clear_of_axis > 0 && hypot(x.x, x.z) > clear_of_axis) continue;
-    add_sphere(s, drawn(s) < 0.5 ? LARGE : SMALL, tl_axpy(x, way, off), tl_scale(0.5, off));
+    add_grain(s, any_shape(s), tl_axpy(x, way, off), tl_scale(0.5, off));
   }
 }
 
@@ -112,7 +125,7 @@ static void rain(Scene *s, int count) {
       for (int64_t i = s->bodies.total - 1; i >= 0 && i >= s->bodies.total - 80; i--)
         free &= tl_norm(tl_sub(s->bodies.position[i], x)) > 1.001 * SMALL_D;
     }
-    if (free) add_sphere(s, SMALL, x, tl_vec3(-0.1, 0, -0.5)); /* as the belt sees it */
+    if (free) add_grain(s, SMALL, x, tl_vec3(-0.1, 0, -0.5)); /* as the belt sees it */
   }
 }
 
@@ -164,17 +177,52 @@ static double angle_of(const Scene *s) {
     return 0.5 * (slope_of(s, true, -20 * SMALL_D, -1 * SMALL_D, 0.2) -
                   slope_of(s, true, 1 * SMALL_D, 20 * SMALL_D, 0.2));
   case SERVIN_COLLAPSE:
+  case SERVIN_SHAPES:
     return -slope_of(s, false, 0, 40 * D, 0.2);
   default: /* it turns about +y: the side of -x rises */
     return fabs(slope_of(s, false, -3.75 * D, 3.75 * D, 0));
   }
 }
 
+/* How far the front has come along x: all but a twentieth of the grains lie behind it. */
+static double front_of(const Scene *s) {
+  int64_t n = s->bodies.total, ahead_most = n / 20;
+  double best = 0;
+  for (int64_t i = 0; i < n; i++) {
+    int64_t ahead = 0;
+    for (int64_t k = 0; k < n; k++) ahead += s->bodies.position[k].x > s->bodies.position[i].x;
+    if (ahead <= ahead_most && (best == 0 || s->bodies.position[i].x < best))
+      best = s->bodies.position[i].x;
+  }
+  return best;
+}
+
+static double potential_of(const Scene *s) {
+  double sum = 0;
+  for (int64_t i = 0; i < s->bodies.total; i++)
+    sum += s->bodies.mass[i] * G * s->bodies.position[i].z;
+  return sum;
+}
+
 /* ---- runs ---- */
 
+static const TlAvatar *get_avatar(void *ctx, int64_t id) {
+  Scene *s = ctx;
+  return &s->grain[id - GRAIN];
+}
+
+/* Half as large as the cubes' corners reach, angular or with hollows. */
+static void make_grains(Scene *s) {
+  for (int i = 0; i < GRAINS; i++)
+    judge_grain(i % 2 ? TL_GRAIN_CONCAVE : TL_GRAIN_ANGULAR, D, 20, 400, 10 + (uint64_t)i,
+                &s->grain[i]);
+}
+
 static void make_solver(Scene *s) {
-  JUDGE_OK(
-      stepper_new(&s->solver, &s->config, (TlAvatarSource){0}, s->boundary, s->boundaries, NULL));
+  static const double cube[3] = {0.011, 0.011, 0.011};
+  JUDGE_OK(stepper_new(&s->solver, &s->config, (TlAvatarSource){s, get_avatar}, s->boundary,
+                       s->boundaries, NULL));
+  JUDGE_OK(stepper_add_closed(s->solver, CUBE, &tl_closed_box, cube));
   JUDGE_OK(stepper_add_sphere(s->solver, LARGE, 0.5 * D));
   JUDGE_OK(stepper_add_sphere(s->solver, SMALL, 0.5 * SMALL_D));
 }
@@ -190,14 +238,14 @@ static double losses(const TlEnergyBalance *e) {
 
 static void start(Scene *s, int *count) {
   TlVec3 up = {0, 0, 1}, x = {1, 0, 0}, y = {0, 1, 0};
-  double side = 9 * D, radius = 7.5 * D;
+  double side = (s->test == SERVIN_SHAPES ? 7 : 9) * D, radius = 7.5 * D;
   if (s->test == SERVIN_CONVEYOR) {
     *count = 800;
     add_plane(s, tl_vec3(0, 0, 0), up, true);
     add_plane(s, tl_vec3(0, 0, 0), x, false);
     add_plane(s, tl_vec3(15 * SMALL_D, 0, 0), tl_scale(-1, x), false);
-  } else if (s->test == SERVIN_COLLAPSE) {
-    *count = 700;
+  } else if (s->test != SERVIN_DRUM) {
+    *count = s->test == SERVIN_SHAPES ? 240 : 700;
     add_plane(s, tl_vec3(0, 0, 0), up, true);
     add_plane(s, tl_vec3(0, 0, 0), x, false);
     add_plane(s, tl_vec3(0, -side / 2, 0), y, false);
@@ -211,7 +259,10 @@ static void start(Scene *s, int *count) {
     add_plane(s, tl_vec3(0, -2.6 * D, 0), y, false);
     add_plane(s, tl_vec3(0, 2.6 * D, 0), tl_scale(-1, y), false);
   }
+  if (s->test == SERVIN_SHAPES) make_grains(s);
   make_solver(s);
+  if (s->test == SERVIN_SHAPES)
+    fill(s, *count, tl_vec3(0, -side / 2, 0), tl_vec3(side, side / 2, 0), 1.7, 0);
   if (s->test == SERVIN_COLLAPSE)
     fill(s, *count, tl_vec3(0, -side / 2, 0), tl_vec3(side, side / 2, 0), 1.28, 0);
   if (s->test == SERVIN_DRUM)
@@ -221,10 +272,11 @@ static void start(Scene *s, int *count) {
 
 /* From begin_s to end_s. */
 static ServinResult watch(Scene *s, int count) {
-  ServinResult r = {.angle_deg = 0};
+  double h = s->config.step_s;
+  ServinResult r = {.front_m = front_of(s), .fall_J = potential_of(s)};
   double angles = 0, levels = 0, start_J = s->energy.error_J, taken_J = losses(&s->energy);
   int64_t angle_count = 0;
-  for (int64_t k = llround(s->begin_s / H); (double)k * H < s->end_s; k++) {
+  for (int64_t k = llround(s->begin_s / h); (double)k * h < s->end_s; k++) {
     if (s->test == SERVIN_CONVEYOR) rain(s, count);
     double cpu = judge_thread_cpu_s();
     step(s);
@@ -233,9 +285,12 @@ static ServinResult watch(Scene *s, int count) {
     r.merges += s->report.merges;
     r.splits += s->report.splits;
     r.overlap_share = fmax(r.overlap_share, s->report.overlap_share);
-    levels += s->report.merged > 0 ? 1 - (double)s->report.units / (double)s->report.moving : 0;
+    double level =
+        s->report.merged > 0 ? 1 - (double)s->report.units / (double)s->report.moving : 0;
+    levels += level;
+    if (time_of(s) < s->drive.until_s) r.settled_level = level;
     r.steps++;
-    if (s->test == SERVIN_DRUM && (double)k * H >= s->end_s - 1.5) {
+    if (s->test == SERVIN_DRUM && (double)k * h >= s->end_s - 1.5) {
       angles += angle_of(s);
       angle_count++;
     }
@@ -243,6 +298,8 @@ static ServinResult watch(Scene *s, int count) {
   r.grains = (int)s->bodies.total;
   r.level = levels / (double)r.steps;
   r.angle_deg = angle_count > 0 ? angles / (double)angle_count : angle_of(s);
+  r.front_m = front_of(s) - r.front_m;
+  r.fall_J -= potential_of(s);
   r.merge_J = s->energy.merge_J;
   r.error_J = s->energy.error_J - start_J;
   r.losses_J = losses(&s->energy) - taken_J;
@@ -250,7 +307,7 @@ static ServinResult watch(Scene *s, int count) {
 }
 
 void servin_run(ServinTest test, TlSplit split, bool double_radius, ServinResult result[2]) {
-  static const double begins[] = {0, 0.9, 2.5}, ends[] = {2.7, 2, 5};
+  static const double begins[] = {0, 0.9, 2.5, 1.5}, ends[] = {2.7, 2, 5, 2.6};
   Scene s;
   memset(&s, 0, sizeof s);
   s.test = test;
@@ -261,7 +318,7 @@ void servin_run(ServinTest test, TlSplit split, bool double_radius, ServinResult
   configure(&s, split, double_radius);
   int count;
   start(&s, &count);
-  while ((double)s.solver->steps * H < s.begin_s - 1e-9) step(&s);
+  while (time_of(&s) < s.begin_s - 1e-9) step(&s);
   for (int reduced = 0; reduced < 2; reduced++) {
     Scene one = s;
     memset(&one.bodies, 0, sizeof one.bodies);
@@ -275,4 +332,5 @@ void servin_run(ServinTest test, TlSplit split, bool double_radius, ServinResult
   }
   stepper_free(s.solver);
   tl_bodies_free(&s.bodies);
+  for (int i = 0; i < GRAINS; i++) tl_avatar_free(&s.grain[i]);
 }

@@ -1,4 +1,5 @@
-/* The three tests of Servin and Wang 2015 (section 4, Table 3) in small: a pile on a belt, a collapse, a drum.
+/* The three tests of Servin and Wang 2015 (section 4, Table 3) in small: a pile on a belt, a collapse, a drum; and a
+ * collapse of shaped grains.
  *
  * Parameters of the paper: spheres of 3,700 kg/m3, linear contacts of 3 kN/m, restitution 0.18, friction
  * 0.91, rolling and twisting resistance 0.32, steps of 5 ms, damping time of 2 steps, 150 iterations of
@@ -21,7 +22,10 @@ typedef enum ServinTest {
   SERVIN_COLLAPSE,
   /* 640 spheres of 13 and 10 mm in a drum of 15 of the larger across and 5.2 long, ends without friction, at
    * 0.5 rad/s. Angle of the surface within half a radius, mean over the last second and a half. */
-  SERVIN_DRUM
+  SERVIN_DRUM,
+  /* Not of the paper: 240 grains, half of them cubes of 11 mm, half angular grains and such with hollows of 13 mm, in
+   * a box of 91 mm, without friction but for its floor; friction 0.5, steps of 2 ms. One wall goes. */
+  SERVIN_SHAPES
 } ServinTest;
 
 typedef struct ServinResult {
@@ -32,6 +36,9 @@ typedef struct ServinResult {
   double merge_J;          /* energy lost in merging */
   double error_J;          /* change of the balance error while it was on */
   double losses_J;         /* all energy that was dissipated meanwhile */
+  double front_m;       /* way of the front, which all but a twentieth of the grains lie behind */
+  double fall_J;        /* potential energy given up */
+  double settled_level; /* when the wall goes */
   int64_t merges, splits, steps;
   int grains;
 } ServinResult;

@@ -38,7 +38,9 @@ typedef struct Outcome {
     int64_t grains, outside, embedded, unresolved, impulses, zero_finishes, unfinished,
         rest_unfinished;
     int64_t islands, contacts, rounds, rest_sweeps, asleep; /* of the last step */
+    int64_t merges, splits, aggregates, merged, units;
     double sleep_J, wall_work_J, kinetic_J, potential_J, overlap_share, boundary_overlap_share;
+    double merge_J, anchor_z_N_s;
   } totals; /* no padding: compared as bytes */
   uint64_t hash[RANKS_MOST_LOOKS];
 } Outcome;
@@ -101,6 +103,13 @@ static inline void ranks_run(TlComm *comm, const char *study, int64_t look, doub
   o->totals.rounds = t->last.rounds;
   o->totals.rest_sweeps = t->last.rest_sweeps;
   o->totals.asleep = t->last.asleep;
+  o->totals.merges = t->merges;
+  o->totals.splits = t->splits;
+  o->totals.aggregates = t->last.aggregates;
+  o->totals.merged = t->last.merged;
+  o->totals.units = t->last.units;
+  o->totals.merge_J = t->balance.merge_J;
+  o->totals.anchor_z_N_s = t->anchor_N_s[2];
   o->totals.sleep_J = t->sleep_J;
   o->totals.wall_work_J = t->wall_work_J;
   o->totals.kinetic_J = t->kinetic_J;

@@ -22,6 +22,29 @@ static const Case cases[] = {
     {SERVIN_DRUM, "drum", TL_SPLIT_TRIAL, 43, 39, 47, 3, 0.4, 0.4},
 };
 
+/* A collapse of shaped grains: no paper has one. Goals were set before the first run. */
+static void judge_shapes(void) {
+  ServinResult both[2], *whole = &both[0], *reduced = &both[1];
+  servin_run(SERVIN_SHAPES, TL_SPLIT_TRIAL, false, both);
+  judge_at_least(JUDGE_GOAL, "reduction_shapes_settled", reduced->settled_level,
+                 "reduction level when the wall goes", 0.9);
+  judge_at_least(JUDGE_GOAL, "reduction_shapes_level", reduced->level, "mean reduction level", 0.6);
+  judge_at_most(JUDGE_GOAL, "reduction_shapes_front", fabs(reduced->front_m / whole->front_m - 1),
+                "way of the front, from the run without reduction", 0.1);
+  judge_at_most(JUDGE_GOAL, "reduction_shapes_fall", fabs(reduced->fall_J / whole->fall_J - 1),
+                "potential energy given up, from the run without reduction", 0.1);
+  judge_at_most(JUDGE_CORRECT, "reduction_shapes_balance",
+                fabs(reduced->error_J - whole->error_J) / reduced->losses_J,
+                "balance error beyond the whole run's, over losses", 0.5);
+  judge_note(
+      "shapes: %d cubes and irregular grains, %lld steps; front %.1f mm whole and %.1f "
+      "reduced, %.2f and %.2f mJ given up, %lld merges, %lld splits, deepest overlap %.3f of "
+      "the radius whole and %.3f reduced.",
+      reduced->grains, (long long)reduced->steps, 1e3 * whole->front_m, 1e3 * reduced->front_m,
+      1e3 * whole->fall_J, 1e3 * reduced->fall_J, (long long)reduced->merges,
+      (long long)reduced->splits, whole->overlap_share, reduced->overlap_share);
+}
+
 int main(int argc, char **argv) {
   judge_open("reduction", argc, argv);
   for (int i = 0; i < 3; i++) {
@@ -48,5 +71,6 @@ int main(int argc, char **argv) {
         (long long)reduced->merges, (long long)reduced->splits, whole->overlap_share,
         reduced->overlap_share);
   }
+  judge_shapes();
   return judge_close();
 }
