@@ -26,6 +26,7 @@ typedef enum Method { IMPULSES, PENALTY, RIGID, NONSMOOTH, METHODS } Method;
 static const char *const method_name[METHODS] = {"impulses", "penalty", "rigid", "nonsmooth"};
 static const char *const method_said[METHODS] = {"impulses", "penalty, ks 2/7 of kn",
                                                  "penalty, ks as kn", "the nonsmooth method"};
+static const char *const shape_said[REPOSE_SHAPES] = {"spheres", "cubes", "crosses", "stones"};
 static const char *const method_sets[METHODS][2] = {
     {"solver.method=etm-level", NULL},
     {"solver.method=penalty", NULL},
@@ -112,20 +113,19 @@ static double apart(const Mean *a, const Mean *b) {
   return fabs(a->value - b->value) / fmax(a->most - a->least, b->most - b->least);
 }
 
-static void judge_figure(const Stack *stack, const char *what, const char *unit, bool out,
-                         Figure figure) {
+static void judge_figure(const Stack *stack, const char *what, const char *said, const char *unit,
+                         bool out, Figure figure) {
   for (int s = 0; s < REPOSE_SHAPES; s++) {
     Mean by[METHODS];
     for (int m = 0; m < METHODS; m++) {
       char name[64];
       by[m] = mean_of(stack, s, (Method)m, out, figure);
       if (by[m].seeds == 0) continue;
-      judge_note("%s of %s by %s: %.1f %s (%d seeds, %.1f to %.1f), %.3g s CPU.", what,
-                 repose_shape[s], method_said[m], by[m].value, unit, by[m].seeds, by[m].least,
+      judge_note("%s of %s by %s: %.1f %s (%d seeds, %.1f to %.1f), %.3g s CPU.", said,
+                 shape_said[s], method_said[m], by[m].value, unit, by[m].seeds, by[m].least,
                  by[m].most, by[m].cpu_s);
       if (m == 0) continue;
-      snprintf(name, sizeof name, "three_methods_%s_%s_%s", out ? "out" : what, repose_shape[s],
-               method_name[m]);
+      snprintf(name, sizeof name, "three_methods_%s_%s_%s", what, repose_shape[s], method_name[m]);
       judge_at_most(JUDGE_GOAL, name, apart(&by[m], &by[IMPULSES]), "of the seeds' range", 1);
     }
   }
@@ -165,9 +165,9 @@ int main(int argc, char **argv) {
   int order[STACKS];
   for (int k = 0; k < STACKS; k++) order[k] = STACKS - 1 - k; /* spheres take least */
   const Stack *stack = judge_cases(&(JudgeCases){STACKS, sizeof(Stack), run_stack, &e, order});
-  judge_figure(stack, "angle", "degrees", false, angle);
-  judge_figure(stack, "left", "grains", false, left);
-  judge_figure(stack, "run-out", "mm", true, run_out);
+  judge_figure(stack, "angle", "Angle", "degrees", false, angle);
+  judge_figure(stack, "left", "Grains left", "grains", false, left);
+  judge_figure(stack, "out", "Run-out", "mm", true, run_out);
   judge_overlaps(stack);
   judge_energy(stack);
   return judge_close();
