@@ -253,11 +253,65 @@ START_TEST(sliders_that_make_no_sense_are_refused) {
   cell.bodies.pairs.of[TL_SLIDERS].count = 0;
   CK_FAILS(stepper_step(cell.solver, &cell.bodies, NULL), TL_EUSAGE, "on a joint");
   cell_close(&cell);
+}
+END_TEST
+
+/* By impulses rigid balls bear the load, each a third, and both ends of each as much; nothing yields, and
+ * the platen stays on its piston and level. */
+START_TEST(by_impulses_a_load_is_borne_by_what_lies_beneath) {
+  Cell cell;
   cell_open(&cell);
   cell.config.method = tl_test_config().method;
+  cell.config.step_s = 1e-3;
+  cell.config.gravity_m_s2 = tl_vec3(0, 0, -9.81);
+  cell.piston.load = -30;
   cell_start(&cell);
-  CK_FAILS(stepper_step(cell.solver, &cell.bodies, NULL), TL_EUSAGE, "of the kind 'slider'");
+  three_balls(&cell);
+  run(&cell, 300);
+  double weight = 9.81 * cell.bodies.mass[TOP], balls = 3 * 9.81 * cell.bodies.mass[1];
+  CK_NEAR(cell.bodies.position[TOP].z, 2 * R + 0.5 * THICK, 2e-3 * R);
+  CK_NEAR(cell.bodies.position[TOP].x, 0, 0);
+  CK_NEAR(cell.bodies.position[TOP].y, 0, 0);
+  ck_assert_double_lt(tl_norm(tl_bodies_spin(&cell.bodies, TOP)), 1e-12);
+  CK_NEAR(cell.report.guide_N / (30 + weight), 1, 2e-3);
+  CK_NEAR(cell.report.boundary_N / (30 + weight + balls), 1, 2e-3);
   cell_close(&cell);
+}
+END_TEST
+
+/* Alone, under a load along an axis that is askew, pushed beside it: F/m along the axis and nothing else.
+ * Driven: as driven, to rounding, whatever falls on it; with the weight of what lies on it. */
+START_TEST(by_impulses_a_platen_goes_as_it_is_pushed_or_driven) {
+  Cell cell;
+  cell_open(&cell);
+  cell.config.method = tl_test_config().method;
+  cell.config.step_s = 1e-3;
+  cell.slider.axis_high = tl_vec3(0.6, 0, 0.8);
+  cell.piston.load = 3;
+  cell_start(&cell);
+  cell.bodies.velocity[TOP] = tl_vec3(0.1, 0.2, -0.3);
+  run(&cell, 100);
+  TlVec3 v = cell.bodies.velocity[TOP];
+  double along = 0.6 * 0.1 - 0.8 * 0.3 + 3 * 0.1 / cell.bodies.mass[TOP];
+  CK_NEAR(tl_norm(tl_sub(v, tl_scale(along, cell.slider.axis_high))), 0, 1e-12 * along);
+  cell_close(&cell);
+  for (int tilts = 0; tilts < 2; tilts++) {
+    cell_open(&cell);
+    cell.config.method = tl_test_config().method;
+    cell.config.step_s = 1e-3;
+    cell.config.gravity_m_s2 = tl_vec3(0, 0, -9.81);
+    cell.piston.driven = true;
+    cell.piston.speed = 0.05;
+    cell.piston.tilts = tilts;
+    cell_start(&cell);
+    tl_test_put(&cell.bodies, BALL, tl_vec3(0, 0, 3.5 * R + THICK), UPRIGHT, NONE);
+    double start = cell.bodies.position[TOP].z;
+    run(&cell, 400);
+    CK_NEAR(cell.bodies.position[TOP].z, start + 0.05 * 0.4, 1e-12);
+    CK_NEAR(cell.report.guide_N / (9.81 * cell.bodies.mass[1]), -1, 0.01);
+    CK_NEAR(cell.bodies.position[1].z - cell.bodies.position[TOP].z, 0.5 * THICK + R, 2e-3 * R);
+    cell_close(&cell);
+  }
 }
 END_TEST
 
@@ -378,4 +432,6 @@ TL_TEST_MAIN("slider", a_piston_carries_its_platen, a_piston_carries_what_rests_
              a_driven_platen_presses_as_far_as_it_goes, a_platen_tilts_about_its_axis_only,
              a_membrane_s_row_goes_with_its_platen, a_carried_row_rubs_with_its_velocity,
              sliders_that_make_no_sense_are_refused,
+             by_impulses_a_load_is_borne_by_what_lies_beneath,
+             by_impulses_a_platen_goes_as_it_is_pushed_or_driven,
              a_slider_without_a_control_is_free_along_its_axis)
