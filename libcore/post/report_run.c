@@ -589,13 +589,16 @@ static TlStatus put_test_plot(TlHtml *to, const TlReportRun *run, int64_t count,
                                 .x = x[i],
                                 .y = y[i]};
   }
+  bool any = false; /* impulses tell no energies */
+  for (int64_t i = 0; status == TL_OK && i < curves; i++)
+    for (int64_t k = 0; k < curve[i].count; k++) any |= !isnan(curve[i].y[k]);
   TlChart chart = {.title = plot->title,
                    .x_label = plot->x_label,
                    .y_label = plot->y_label,
                    .note = plot->note,
                    .run = count == 1 && plot->x == TL_TX_TIME ? 0 : -1,
                    .mark = NAN};
-  if (status == TL_OK) tl_chart(to, &chart, curve, (int)curves);
+  if (any) tl_chart(to, &chart, curve, (int)curves);
   for (int64_t i = 0; i < most; i++) {
     tl_free(x[i]);
     tl_free(y[i]);

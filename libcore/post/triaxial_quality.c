@@ -50,7 +50,7 @@ static double piston_share(const TlTxTest *t) {
 }
 
 static TlStatus energy_balance(const TlTxTest *t, TlFigures *f) {
-  double work = 0, error = 0;
+  double work = NAN, error = NAN; /* where none are told */
   for (int64_t i = 0; i < t->count; i++) {
     work = fmax(work, fabs(t->x[TL_TX_PISTON_WORK][i] + t->x[TL_TX_PRESSURE_WORK][i]));
     error = fmax(error, fabs(t->x[TL_TX_BALANCE_ERROR][i]));

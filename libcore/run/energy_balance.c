@@ -31,8 +31,8 @@ static void add_whole(TlEnergyBalance *e, const TlStepReport *r) {
 }
 
 void tl_energy_balance_add(TlEnergyBalance *e, const TlStepReport *r) {
-  if (r->moving == 0 || r->whole == 2) return;
-  if (r->whole) {
+  if (r->moving == 0 || r->whole == TL_LOSSES_UNKNOWN) return;
+  if (r->whole == TL_LOSSES_WHOLE) {
     add_whole(e, r);
     return;
   }

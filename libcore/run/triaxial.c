@@ -188,6 +188,11 @@ static const char *column_kind(const void *row) {
   return tl_stage_kinds[stage_of(((const Row *)row)->run)->kind];
 }
 
+/* Impulses book no losses: energies that are not known are not told. */
+static double told(const Row *row, double energy_J) {
+  return tl_setup_method(&row->run->model->setup)->bears_force ? energy_J : NAN;
+}
+
 #define COLUMNS(C)                                                                                 \
   C(time_s, "s", "time", (double)row->run->state->totals.steps * row->run->model->setup.time.dt_s) \
   C(step, "", "number of the step", row->run->state->totals.steps)                                 \
@@ -210,7 +215,9 @@ static const char *column_kind(const void *row) {
     inertia_number(row->run, row->stress.mean))                                                    \
   C(unbalanced_force, "", "mean force that accelerates a body over that of a contact",             \
     row->t->unbalanced)                                                                            \
-  C(kinetic_energy_J, "J", "kinetic energy of all bodies", row->l->kinetic_J)                      \
+  C(kinetic_energy_J, "J",                                                                         \
+    "kinetic energy of all bodies; by impulses empty, as all energies here",                       \
+    told(row, row->l->kinetic_J))                                                                  \
   C(platen_force_N, "N", "contact force on the top platen, mean since the last line",              \
     row->platen_N)                                                                                 \
   C(base_force_N, "N", "normal force on the bottom platen, mean since the last line", row->base_N) \
@@ -219,15 +226,16 @@ static const char *column_kind(const void *row) {
   C(escaped, "", "grains that have left the cell so far", row->run->state->totals.outside)         \
   C(solid_volume_m3, "m3", "volume of the grains", row->t->solid_m3)                               \
   C(membrane_volume_m3, "m3", "volume within the membrane's centres", row->t->membrane_m3)         \
-  C(piston_work_J, "J", "work of the piston on the top platen so far", row->l->wall_J)             \
-  C(pressure_work_J, "J", "work of the cell pressure so far", row->l->pressure_J)                  \
-  C(elastic_J, "J", "energy held by the contacts' springs", row->l->elastic_J)                     \
-  C(friction_J, "J", "taken by friction so far", row->l->friction_J)                               \
-  C(viscous_J, "J", "taken by contact damping so far", row->l->viscous_J)                          \
-  C(drag_J, "J", "taken by global damping so far", row->l->drag_J)                                 \
-  C(net_elastic_J, "J", "energy held by the membrane's bonds", row->l->net_J)                      \
-  C(net_damping_J, "J", "taken by the membrane's dampers so far", row->l->net_damping_J)           \
-  C(balance_error_J, "J", "energy balance error", row->l->error_J)
+  C(piston_work_J, "J", "work of the piston on the top platen so far", told(row, row->l->wall_J))  \
+  C(pressure_work_J, "J", "work of the cell pressure so far", told(row, row->l->pressure_J))       \
+  C(elastic_J, "J", "energy held by the contacts' springs", told(row, row->l->elastic_J))          \
+  C(friction_J, "J", "taken by friction so far", told(row, row->l->friction_J))                    \
+  C(viscous_J, "J", "taken by contact damping so far", told(row, row->l->viscous_J))               \
+  C(drag_J, "J", "taken by global damping so far", told(row, row->l->drag_J))                      \
+  C(net_elastic_J, "J", "energy held by the membrane's bonds", told(row, row->l->net_J))           \
+  C(net_damping_J, "J", "taken by the membrane's dampers so far",                                  \
+    told(row, row->l->net_damping_J))                                                              \
+  C(balance_error_J, "J", "energy balance error", told(row, row->l->error_J))
 
 COLUMNS(TL_COLUMN_GET)
 static const TlColumn columns[] = {

@@ -36,6 +36,9 @@
 #include "model/contact_record.h"
 #include "num/exact.h"
 
+/* How a step tells what it lost: `whole` of its report. */
+enum { TL_LOSSES_HALVES, TL_LOSSES_WHOLE, TL_LOSSES_UNKNOWN };
+
 /* What a step tells, over all ranks: type, name, unit, how the ranks' values become one
  * (model/record.h), meaning. Reals that are summed stand under EXACT: methods add to their exact
  * sums (TlStepSums), so that neither ranks nor threads change a bit of them. */

@@ -142,5 +142,5 @@ void tl_guides_note(TlStep *s, const TlGuides *guides, const TlMotion *motion, T
   for (int64_t k = 0; k < guides->count; k++) note_guide(s, &guides->guide[k], motion);
   note_contacts(s);
   note_grains(s, motion, r);
-  r->whole = 2; /* what friction and restitution take is not booked */
+  r->whole = TL_LOSSES_UNKNOWN; /* what friction and restitution take is not booked */
 }

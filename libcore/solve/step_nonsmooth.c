@@ -236,7 +236,7 @@ static void add_state(TlStep *s, const TlNsRows *r, const TlTwist *after, TlStep
   const TlBodies *b = r->bodies;
   double h = s->model->step_s;
   add_elastic(s, r);
-  report->whole = 1;
+  report->whole = TL_LOSSES_WHOLE;
   for (int64_t i = 0; i < b->owned; i++) {
     if (b->flags[i] & TL_BODY_FROZEN) continue;
     const TlTwist *t = &r->dynamics->twist[i];

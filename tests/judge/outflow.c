@@ -6,6 +6,7 @@
 #include "solve/methods.h"
 #include "model/shapes.h"
 #include "judge/judge.h"
+#include "judge/mass_quantile.h"
 #include "post/measure.h"
 #include "run/run.h"
 
@@ -121,27 +122,9 @@ static void note(void *context, TlTracePhase phase, const TlGroup *g, const TlDy
   islands->count[bin]++;
 }
 
-typedef struct Point {
-  double radius, mass;
-} Point;
-
-static int by_radius(const void *a, const void *b) {
-  double x = ((const Point *)a)->radius, y = ((const Point *)b)->radius;
-  return (x > y) - (x < y);
-}
-
-static double radius_of_mass(Point *point, int64_t n, double share) {
-  double whole = 0, sum = 0;
-  int64_t i = 0;
-  qsort(point, (size_t)n, sizeof *point, by_radius);
-  for (int64_t k = 0; k < n; k++) whole += point[k].mass;
-  while (i + 1 < n && (sum += point[i].mass) < share * whole) i++;
-  return point[i].radius;
-}
-
 static void measure(const TlBodies *b, OutflowMound *mound) {
   int64_t count = 0, n = 0;
-  Point *point;
+  JudgeMass *point;
   double *height;
   for (int64_t i = 0; i < b->owned; i++) count += b->colliders.shape[i]->node_count;
   JUDGE_OK(TL_NEW(point, (size_t)count));
@@ -153,10 +136,10 @@ static void measure(const TlBodies *b, OutflowMound *mound) {
       TlVec3 p = tl_mat_vec(r, tl_shape_node(b->colliders.shape[i], k));
       p = tl_axpy(b->position[i], b->colliders.scale[i], p);
       height[n] = p.z;
-      point[n] = (Point){hypot(p.x, p.y), b->mass[i] / nodes};
+      point[n] = (JudgeMass){hypot(p.x, p.y), b->mass[i] / nodes};
     }
   }
-  mound->spread_m = radius_of_mass(point, n, 0.95);
+  mound->spread_m = judge_mass_quantile(point, n, 0.95);
   mound->height_m = tl_measure_quantile(height, n, 0.99);
   tl_free(point);
   tl_free(height);

@@ -3,11 +3,11 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "judge/judge.h"
+#include "judge/mass_quantile.h"
 #include "run/run.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const double SETTLED_AT = 0.4 /* friction */, G = 9.81;
 /* A grain moves if faster than this, of sqrt(g d): at this speed a slope of 8.5 diameters takes 2 s
@@ -92,29 +92,12 @@ static void put(TlRun *run, const TlGrainState *start) {
     tl_test_set_grain(&run->state->dem.bodies, i, &start[run->state->dem.bodies.id[i]]);
 }
 
-typedef struct Place {
-  double x, mass;
-} Place;
-
-static int by_x(const void *a, const void *b) {
-  double x = ((const Place *)a)->x, y = ((const Place *)b)->x;
-  return (x > y) - (x < y);
-}
-
-/* 95% of the mass lies no farther from the back wall; the weights are those of all grains. */
 static double run_out(const TlBodies *b) {
-  Place *place;
-  double whole = 0, sum = 0;
-  int64_t k = 0;
-  JUDGE_OK(TL_NEW(place, (size_t)b->owned));
-  for (int64_t i = 0; i < b->owned; i++) {
-    place[i] = (Place){b->position[i].x, b->mass[i]};
-    whole += b->mass[i];
-  }
-  qsort(place, (size_t)b->owned, sizeof *place, by_x);
-  while (k + 1 < b->owned && (sum += place[k].mass) < 0.95 * whole) k++;
-  double x = place[k].x;
-  tl_free(place);
+  JudgeMass *grain;
+  JUDGE_OK(TL_NEW(grain, (size_t)b->owned));
+  for (int64_t i = 0; i < b->owned; i++) grain[i] = (JudgeMass){b->position[i].x, b->mass[i]};
+  double x = judge_mass_quantile(grain, b->owned, 0.95);
+  tl_free(grain);
   return x;
 }
 

@@ -435,7 +435,7 @@ START_TEST(by_impulses_a_cell_bears_its_pressure) {
   int64_t last = t.csv.rows - 2;
   CK_NEAR(cell(&t, last, "axial_stress_Pa") / PRESSURE, 1, 0.02);
   ck_assert_double_lt(cell(&t, last, "unbalanced_force"), 0.05);
-  CK_NEAR(cell(&t, last, "balance_error_J"), 0, 0); /* no balance is told where none is kept */
+  ck_assert(isnan(cell(&t, last, "balance_error_J"))); /* not told where it is not kept */
   /* the piston's force is the other side of the contacts' */
   const TlRun *run = &w.run;
   TlConstraintRow *rows;
