@@ -699,8 +699,8 @@ static TlStatus nodes(const Ground *g, TlWanted *wanted) {
     TL_TRY(scan_nodes(g, wanted, NULL, &done));
   if (done) return TL_OK;
   if (q->list && g->shape->node_count > 0)
-    return tl_near_boundary(q->list, q->colliders, q->collider, g->shape, q->turn, q->boundary,
-                            q->way, wanted, g->points);
+    return tl_near_boundary(q->list, q->colliders, q->collider, q->turn, q->boundary, q->way,
+                            wanted, g->points);
   return (q->all ? tl_narrow_boundary_all : tl_narrow_boundary)(q->colliders, q->collider,
                                                                 q->boundary, wanted, g->points);
 }

@@ -38,6 +38,15 @@ typedef struct TlNodeHit {
   int32_t node;
 } TlNodeHit;
 
+/* Points of a surface that a field is asked about, each once: room of the integrals over surfaces (tractions.h). */
+typedef struct TlAsked {
+  int32_t *at;     /* [point_capacity] of a point its place among those asked, + 1; 0: it is not */
+  int32_t *number; /* and of those asked their points, */
+  TlVec3 *x, *gradient; /* where they are and what the field says */
+  double *phi;
+  size_t point_capacity, capacity, count;
+} TlAsked;
+
 typedef struct TlPoints {
   TlPoint *point; /* owned, grows */
   size_t count, capacity;
@@ -47,8 +56,7 @@ typedef struct TlPoints {
   size_t hit_capacity;
   int32_t *queue; /* and for its walk down a tree */
   size_t queue_capacity;
-  struct TlTractionCell *cell; /* room of the integrals over surfaces (tractions.h) */
-  size_t cell_capacity;
+  TlAsked asked;
 } TlPoints;
 
 /* What a search is charged, by which ranks are balanced (search.h): its look-ups since `before`, or none where

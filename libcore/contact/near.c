@@ -12,6 +12,8 @@
 /* Skin over the smaller body's diameter: factor of sqrt(way), least, most; and how much farther
  * than that a pair without any near node is looked at. */
 static const double SKIN = 0.44, SKIN_LEAST = 4e-3, SKIN_MOST = 0.06, FAR = 4;
+static const double FINE =
+    0.2; /* skin of a list of elements picked from a wide one, over that of nodes */
 static const double FAST = 0.02; /* of a diameter a step: lists do not pay any more */
 /* What rounding may add to a gap: of a radius, of a world coordinate (boundaries are asked there).
  */
@@ -127,6 +129,7 @@ struct TlNearPair {
   int64_t waste;   /* and those since then that a fresh list would have spared */
   Side side[2];
   TlPlaceCache *places; /* owned */
+  TlNearPair *wide; /* of elements: those that this list was picked from. Owned, NULL: none yet */
 };
 
 TlStatus tl_near_place_cache(TlNearPair **pair, TlPlaceCache ***cache) {
@@ -137,6 +140,7 @@ TlStatus tl_near_place_cache(TlNearPair **pair, TlPlaceCache ***cache) {
 
 void tl_near_pair_free(TlNearPair *pair) {
   if (!pair) return;
+  tl_near_pair_free(pair->wide);
   tl_place_cache_free(pair->places);
   for (int s = 0; s < 2; s++) list_free(&pair->side[s].list);
   tl_free(pair);
@@ -188,12 +192,18 @@ static bool is_for(const TlNearPair *n, const Pose2 *p) {
   return n->cutoff > 0 && n->both == q->both && of_these(n, q->colliders, q->a, q->b);
 }
 
+/* A gap changes by no more a metre that the two move. */
+static double steepest(const Pose2 *p, int s) {
+  const TlNearElements *elements = p->query->elements;
+  return tl_max(elements ? elements->slope : 0, to_shape(p, s)->lipschitz_out);
+}
+
 static void set_way(Pose2 *p, int s, double moved) {
   const TlShape *to = to_shape(p, s);
   p->way[s].face = to->phi_min_face * to_scale(p, s);
   double slope = p->query->elements ? p->query->elements->slope : to->lipschitz;
   p->way[s].in = slope * moved;
-  p->way[s].any = tl_max(slope, to->lipschitz_out) * moved;
+  p->way[s].any = steepest(p, s) * moved;
 }
 
 static void measure_motion(const TlNearPair *n, Pose2 *p) {
@@ -290,10 +300,11 @@ static void note_pose(TlNearPair *n, Pose2 *p) {
 /* Both lists anew at this pose. */
 static TlStatus pair_build(TlNearPair *n, Pose2 *p, double way, const TlWanted *wanted,
                            TlPoints *points) {
-  double skin = tl_near_skin(way, p->query->size);
+  const TlNearElements *elements = p->query->elements;
+  double far = FAR * tl_near_skin(way, p->query->size), skin = elements ? far : far / FAR;
   double band = p->query->band;
   double reach = tl_max(wanted->reach, p->query->reach);
-  TlWanted wide = {tl_max(tl_max(wanted->margin, band), reach) + FAR * skin,
+  TlWanted wide = {tl_max(tl_max(wanted->margin, band), reach) + far,
                    tl_max(wanted->band, band) + skin, INFINITY, reach + skin};
   size_t count = 0, first_side = 0;
   int64_t before = points->lookups;
@@ -303,14 +314,14 @@ static TlStatus pair_build(TlNearPair *n, Pose2 *p, double way, const TlWanted *
     if (s == 0) first_side = count;
   }
   double cutoff = tl_wanted_limit(&wide);
-  const TlNearElements *elements = p->query->elements;
-  for (size_t i = 0; elements && i < count; i++)
-    elements->judge(elements->context, i >= first_side, &points->hit[i]);
   if (elements) cutoff -= elements->reach;
   for (int s = 0; s < p->sides; s++) {
     TlNodeHit *found = points->hit + (s ? first_side : 0);
     List *list = &n->side[s].list;
-    TL_TRY(list_fill(list, found, s ? count - first_side : first_side, cutoff));
+    size_t some = s ? count - first_side : first_side;
+    if (elements && some > 0)
+      TL_TRY(elements->judge(elements->context, s, cutoff, found, &some, points));
+    TL_TRY(list_fill(list, found, some, cutoff));
     n->side[s].least = list->count > 0 ? (double)list->node[0].gap : cutoff;
   }
   note_pose(n, p);
@@ -384,8 +395,7 @@ static void note_clear(TlNearPair *n, const Pose2 *p) {
   double clear = INFINITY;
   if (!q->near) return;
   for (int s = 0; s < p->sides; s++)
-    clear =
-        tl_min(clear, (gap_now(p, s, n->side[s].least) - q->above) / to_shape(p, s)->lipschitz_out);
+    clear = tl_min(clear, (gap_now(p, s, n->side[s].least) - q->above) / steepest(p, s));
   n->builds = q->near->broad.builds;
   n->clear_to = path_of(q->near, q->colliders, q->a, q->b) + clear * (1 - 1e-9) - p->slack;
 }
@@ -495,6 +505,61 @@ TlStatus tl_near_points(TlNearPair **pair, const TlNearQuery *query, TlWanted *w
   return append_wanted(n, &p, tl_wanted_limit(wanted), points);
 }
 
+/* Listed elements of a side with a gap below the limit now, behind hit[*count]. */
+static void pick(const TlNearPair *n, const Pose2 *p, int s, double limit, TlNodeHit *hit,
+                 size_t *count) {
+  const List *l = &n->side[s].list;
+  for (int32_t i = 0; i < l->count && gap_now(p, s, (double)l->node[i].gap) < limit; i++)
+    hit[(*count)++] = (TlNodeHit){.gap = -INFINITY, .node = l->node[i].node};
+}
+
+static TlStatus pick_both(const TlNearPair *n, const Pose2 *p, double limit, TlPoints *points,
+                          size_t end[2]) {
+  size_t count = 0;
+  TL_TRY(TL_RESERVE(points->hit, points->hit_capacity,
+                    (size_t)n->side[0].list.count + (size_t)n->side[1].list.count));
+  for (int s = 0; s < 2; s++) {
+    pick(n, p, s, limit, points->hit, &count);
+    end[s] = count;
+  }
+  return TL_OK;
+}
+
+/* The wide list, made again where it does not hold all that may have a gap below the limit. */
+static TlStatus wide_list(TlNearPair *n, Pose2 *p, double limit, TlPoints *points) {
+  const TlNearElements *elements = p->query->elements;
+  if (!n->wide) TL_TRY(TL_NEW(n->wide, 1));
+  if (is_for(n->wide, p)) {
+    measure_motion(n->wide, p);
+    if (complete(n->wide, p, limit)) return TL_OK;
+  }
+  TlWanted wanted = {elements->reach, elements->reach, INFINITY, 0};
+  return pair_build(n->wide, p, p->query->way, &wanted, points);
+}
+
+/* The list anew out of the wide one. */
+static TlStatus fine_list(TlNearPair *n, Pose2 *p, TlPoints *points) {
+  const TlNearElements *elements = p->query->elements;
+  double cutoff = FINE * tl_near_skin(p->query->way, p->query->size);
+  size_t end[2];
+  n->cutoff = 0;
+  TL_TRY(wide_list(n, p, cutoff, points));
+  double clear = INFINITY; /* where nothing is near, as far as that is known */
+  for (int s = 0; s < 2; s++) clear = tl_min(clear, gap_now(p, s, n->wide->side[s].least));
+  cutoff = tl_max(cutoff, clear);
+  TL_TRY(pick_both(n->wide, p, cutoff, points, end));
+  for (int s = 0; s < 2; s++) {
+    size_t first = s ? end[0] : 0, some = end[s] - first;
+    TlNodeHit *found = points->hit + first;
+    if (some > 0) TL_TRY(elements->judge(elements->context, s, cutoff, found, &some, points));
+    TL_TRY(list_fill(&n->side[s].list, found, some, cutoff));
+    n->side[s].least = n->side[s].list.count > 0 ? (double)n->side[s].list.node[0].gap : cutoff;
+  }
+  note_pose(n, p);
+  n->cutoff = cutoff;
+  return TL_OK;
+}
+
 TlStatus tl_near_elements(TlNearPair **pair, const TlNearQuery *query, TlPoints *points,
                           size_t end[2]) {
   if (!*pair) TL_TRY(TL_NEW(*pair, 1));
@@ -502,29 +567,15 @@ TlStatus tl_near_elements(TlNearPair **pair, const TlNearQuery *query, TlPoints 
   Pose2 p;
   pose_of(query, &p);
   n->clear_to = -1;
+  end[0] = end[1] = 0;
   bool serves = is_for(n, &p);
   if (serves) {
     measure_motion(n, &p);
     serves = complete(n, &p, 0);
   }
-  double reach = query->elements->reach;
-  TlWanted wanted = {reach, reach, INFINITY, 0};
-  if (!serves) TL_TRY(pair_build(n, &p, query->way, &wanted, points));
-  size_t count = 0;
-  TL_TRY(TL_RESERVE(points->hit, points->hit_capacity,
-                    (size_t)n->side[0].list.count + (size_t)n->side[1].list.count));
-  for (int s = 0; s < 2; s++) {
-    const List *l = &n->side[s].list;
-    for (int32_t i = 0; i < l->count; i++) {
-      double gap = gap_now(&p, s, (double)l->node[i].gap);
-      if (!(gap < 0)) break;
-      TlNodeHit *hit = &points->hit[count++];
-      hit->gap = gap;
-      hit->p.x = gap_now(&p, s, (double)l->node[i].x);
-      hit->node = l->node[i].node;
-    }
-    end[s] = count;
-  }
+  if (!serves) TL_TRY(fine_list(n, &p, points));
+  if (!apart(n, &p, 0)) return pick_both(n, &p, 0, points, end);
+  note_clear(n, &p);
   return TL_OK;
 }
 
@@ -547,12 +598,18 @@ static double wall_moved(const TlNearWall *w, const TlPose *pose) {
   return tl_turned_by(&pose->r, &w->pose.r) * w->radius + tl_norm(tl_sub(pose->x, w->pose.x));
 }
 
-static double wall_gap_now(const TlNearWall *w, const TlBoundary *boundary, double then,
-                           double moved) {
+/* slope: what a gap changes by a metre of motion, at most. */
+static double wall_gap_after(const TlNearWall *w, const TlBoundary *boundary, double slope,
+                             double then, double moved) {
   TlVec3 x = w->pose.x;
   double slack = SLACK * w->radius + SLACK_WORLD * (fabs(x.x) + fabs(x.y) + fabs(x.z) + moved);
   if (boundary->kind->relief) slack += SLACK_PATCH * boundary->kind->relief(boundary->data).cell_m;
-  return then - boundary->kind->lipschitz * moved - slack;
+  return then - slope * moved - slack;
+}
+
+static double wall_gap_now(const TlNearWall *w, const TlBoundary *boundary, double then,
+                           double moved) {
+  return wall_gap_after(w, boundary, boundary->kind->lipschitz, then, moved);
 }
 
 /* As collect; a node under which the boundary ends goes into the list with no gap. */
@@ -637,11 +694,12 @@ static bool wall_is_for(const TlNearWall *w, const TlShape *shape, double scale)
   return w && w->cutoff > 0 && w->shape == shape && w->pose.scale == scale;
 }
 
-TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *b, int64_t body,
-                          const TlShape *shape, const TlMat3 *turn, const TlBoundary *boundary,
-                          double way, TlWanted *wanted, TlPoints *points) {
+TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *b, int64_t body, const TlMat3 *turn,
+                          const TlBoundary *boundary, double way, TlWanted *wanted,
+                          TlPoints *points) {
   if (!*wall) TL_TRY(TL_NEW(*wall, 1));
   TlNearWall *w = *wall;
+  const TlShape *shape = b->shape[body];
   TlPose pose = {b->position[body], *turn, b->scale[body]};
   TlWanted start = *wanted;
   size_t count = points->count;
@@ -655,6 +713,53 @@ TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *b, int64_t body,
   points->count = count;
   TL_TRY(wall_build(w, shape, &pose, boundary, way, wanted, points));
   return wall_evaluate(w, &pose, boundary, wanted, points);
+}
+
+/* Its elements that may touch, nearest first. */
+static TlStatus wall_elements_build(TlNearWall *w, const TlShape *shape, const TlPose *pose,
+                                    const TlBoundary *boundary, double way,
+                                    const TlNearElements *elements, TlPoints *points) {
+  double size = shape->radius_m * pose->scale, skin = tl_near_skin(way, size);
+  double reach = elements->reach;
+  TlWanted wide = {reach + FAR * skin, reach + skin, INFINITY, reach + skin};
+  size_t count = 0;
+  w->cutoff = 0;
+  TL_TRY(wall_collect(shape->place->elements->middles, pose, boundary, &wide, points, &count));
+  double cutoff = tl_wanted_limit(&wide) - reach;
+  if (count > 0) TL_TRY(elements->judge(elements->context, 0, cutoff, points->hit, &count, points));
+  TL_TRY(list_fill(&w->list, points->hit, count, cutoff));
+  w->least = w->list.count > 0 ? (double)w->list.node[0].gap : cutoff;
+  points->first_lists += w->shape == NULL;
+  w->shape = shape;
+  w->pose = *pose;
+  w->radius = size;
+  w->cutoff = cutoff;
+  points->lists++;
+  return TL_OK;
+}
+
+TlStatus tl_near_boundary_elements(TlNearWall **wall, const TlColliders *b, int64_t body,
+                                   const TlMat3 *turn, const TlBoundary *boundary, double way,
+                                   const TlNearElements *elements, TlPoints *points,
+                                   size_t *count) {
+  if (!*wall) TL_TRY(TL_NEW(*wall, 1));
+  TlNearWall *w = *wall;
+  const TlShape *shape = b->shape[body];
+  TlPose pose = {b->position[body], *turn, b->scale[body]};
+  double moved = wall_is_for(w, shape, pose.scale) ? wall_moved(w, &pose) : INFINITY;
+  if (!(moved < INFINITY) ||
+      !(wall_gap_after(w, boundary, elements->slope, w->cutoff, moved) >= 0)) {
+    TL_TRY(wall_elements_build(w, shape, &pose, boundary, way, elements, points));
+    moved = 0;
+  }
+  *count = 0;
+  TL_TRY(TL_RESERVE(points->hit, points->hit_capacity, (size_t)w->list.count));
+  for (int32_t i = 0; i < w->list.count; i++) {
+    double then = (double)w->list.node[i].gap;
+    if (wall_gap_after(w, boundary, elements->slope, then, moved) >= 0) break;
+    points->hit[(*count)++] = (TlNodeHit){.node = w->list.node[i].node};
+  }
+  return TL_OK;
 }
 
 TlStatus tl_near_note_apart(TlNearWall **wall, const TlColliders *b, int64_t body,

@@ -97,22 +97,28 @@ TlStatus tl_near_points(TlNearPair **pair, const TlNearQuery *query, TlWanted *w
                         TlPoints *points);
 
 /* Lists of the elements of two surfaces (model/elements.h). Elements that may touch have middles with a gap below
- * `reach`; `judge` gives of one of body a (side 0) or b, whose number is hit->node, hit->gap: no point of it has
- * a smaller gap; hit->p.x: the gap of its middle. World metres. slope: no field changes by more a metre. */
+ * `reach`; `judge` gives of some of body a (side 0) or b, whose numbers are hit->node and whose middles have a gap of
+ * hit->gap or more, hit->gap: no point of it has a smaller one; what has none below `cutoff` may be left out. World
+ * metres. slope: no gap changes by more a metre that the two move. */
 typedef struct TlNearElements {
   double reach, slope;
-  void (*judge)(const void *context, int side, TlNodeHit *hit);
+  TlStatus (*judge)(const void *context, int side, double cutoff, TlNodeHit *hit, size_t *count,
+                    TlPoints *points);
   const void *context;
 } TlNearElements;
-/* Into points->hit, from its start, the elements of a, up to end[0], and of b, up to end[1], that may touch, each
- * with those two from below at the present pose. */
+/* Into points->hit, from its start, the elements of a, up to end[0], and of b, up to end[1], that may touch
+ * at the present pose. */
 TlStatus tl_near_elements(TlNearPair **pair, const TlNearQuery *query, TlPoints *points,
                           size_t end[2]);
 
-/* As tl_narrow_boundary for an avatar; `nodes`: its shape, or what has other points of its surface as nodes. */
+/* As tl_narrow_boundary for an avatar. */
 TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *colliders, int64_t body,
-                          const TlShape *nodes, const TlMat3 *turn, const TlBoundary *boundary,
-                          double way, TlWanted *wanted, TlPoints *points);
+                          const TlMat3 *turn, const TlBoundary *boundary, double way,
+                          TlWanted *wanted, TlPoints *points);
+/* The elements of a body that may touch a boundary, into points->hit; judge is asked for side 0. */
+TlStatus tl_near_boundary_elements(TlNearWall **wall, const TlColliders *colliders, int64_t body,
+                                   const TlMat3 *turn, const TlBoundary *boundary, double way,
+                                   const TlNearElements *elements, TlPoints *points, size_t *count);
 /* For a search without lists (ground.h): notes that no node has a gap below `least` at this pose; and tells
  * whether what was noted, or a list, proves that none has one below margin now. */
 TlStatus tl_near_note_apart(TlNearWall **wall, const TlColliders *colliders, int64_t body,

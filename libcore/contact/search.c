@@ -247,8 +247,7 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
                            .all = options->how == TL_SEARCH_ALL};
     status = tl_ground_points(&query, wanted, points);
   } else if (b->shape[i]->node_count > 0 && lists)
-    status = tl_near_boundary(tl_near_wall(near, i, k), b, i, b->shape[i], turn, boundary, way,
-                              wanted, points);
+    status = tl_near_boundary(tl_near_wall(near, i, k), b, i, turn, boundary, way, wanted, points);
   else if (options->how == TL_SEARCH_ALL)
     status = tl_narrow_boundary_all(b, i, boundary, wanted, points);
   else

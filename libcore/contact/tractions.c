@@ -2,7 +2,6 @@
 
 #include "base/lanes.h"
 #include "base/mem.h"
-#include "contact/ball_facets.h"
 #include "model/elements.h"
 #include "model/place_shape.h"
 #include "model/shapes.h"
@@ -10,21 +9,19 @@
 #include <math.h>
 #include <string.h>
 
-/* A sum over so many touching parts begins to do; over twice as many it does. */
-static const double FEW = 6;
-/* What the trilinear phi, by which middles were found, may be off the spline, over the cell's square and the
- * second derivatives that bound it. */
-static const double OFF_VALUE = 0.25;
-static const double QUARTER = 0.6; /* radius of a quarter of a part over the part's, at most */
+enum { ACROSS = TL_ELEMENT_ACROSS };
+typedef double Weights[3][ACROSS]; /* of three values along u or w, at each place */
 
 /* The other body, in its own frame at unit scale, or a wall in the world's. */
 typedef struct Other {
-  double (*at)(const struct Other *other, TlVec3 x, TlVec3 *gradient);
+  void (*many)(const struct Other *other, const TlVec3 *x, size_t count, double *phi,
+               TlVec3 *gradient);
   const void *data;
-  double slope;           /* the field changes by no more a metre */
-  const TlElements *bend; /* knows how much its gradient changes; NULL: nobody does, */
-  bool even;              /* or it does not change at all */
-  double off_value;       /* of what middles were found by */
+  const TlPlaceShape *parts; /* a polyhedron's; the field is asked nothing. NULL: another's */
+  double slope, slope_out;   /* the field changes by no more a metre; outside its grid */
+  double face;               /* no less on its grid's faces */
+  double off, rounding;      /* off what middles are found by; of a value */
+  double nowhere;            /* phi where a wall ends */
 } Other;
 
 /* One body's surface before the other. */
@@ -36,58 +33,267 @@ typedef struct Side {
   TlVec3 centre; /* of the other's frame, world */
   double scale;  /* of the other's frame */
   double share;  /* of the surface that bears: half of each of two */
-  double few;    /* FEW elements' area */
+  const Weights *weights;
   double from_scale;
   int side;
 } Side;
 
-/* Integrals over what touches: 1, d, d^2; d x; the gradient and d times it, with their moments. */
-typedef struct Sums {
+/* What elements bear: integrals over where phi is negative, d = -phi, of 1, d, d^2, d x, and of d times the gradient
+ * with its moment, in a unit of area of their own. */
+typedef struct Borne {
   double area, depth, square, deepest;
-  TlVec3 place, slope, slope_moment, force, moment;
-} Sums;
+  TlVec3 place, force, moment;
+  double least; /* phi anywhere on them */
+} Borne;
 
-/* Elements, their quarters, quarters of these and so on. */
-enum { LEVELS = 6, BITS = LEVELS - 1, ACROSS = 1 << BITS };
+/* ---- one element ---- */
 
-struct TlTractionCell { /* of a node */
-  int32_t node;
-  Sums level[LEVELS];
-  size_t first, count; /* in TlPoints.queue: parts of the last level that may touch */
-};
+typedef double Lanes __attribute__((vector_size(8 * ACROSS)));
+typedef int64_t Mask __attribute__((vector_size(8 * ACROSS)));
+#pragma GCC diagnostic ignored "-Wpsabi" /* all that passes vectors is inlined */
 
-/* ---- integrals ---- */
+#define PLACE(k) ((2 * (k) + 1) / (2.0 * ACROSS))
+#define LOW(k) ((1 - PLACE(k)) * (1 - 2 * PLACE(k)))
+#define MIDDLE(k) (4 * PLACE(k) * (1 - PLACE(k)))
+#define HIGH(k) (PLACE(k) * (2 * PLACE(k) - 1))
+#define EACH(f) f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7)
+static const double place[ACROSS] = {EACH(PLACE)};
+/* Of values at 0, 1/2 and 1: the quadratic through them, and lines from each to the next. */
+#define FALLS(k) (PLACE(k) < 0.5 ? 1 - 2 * PLACE(k) : 0)
+#define RISES(k) (PLACE(k) > 0.5 ? 2 * PLACE(k) - 1 : 0)
+#define PEAKS(k) (1 - FALLS(k) - RISES(k))
+static const Weights curved = {{EACH(LOW)}, {EACH(MIDDLE)}, {EACH(HIGH)}},
+                     straight = {{EACH(FALLS)}, {EACH(PEAKS)}, {EACH(RISES)}};
 
-static void add(Sums *s, double area, double depth, TlVec3 x, TlVec3 g) {
-  double weight = area * depth;
-  TlVec3 arm = tl_cross(x, g);
-  s->area += area;
-  s->depth += weight;
-  s->square += weight * depth;
-  s->deepest = tl_max(s->deepest, depth);
-  s->place = tl_axpy(s->place, weight, x);
-  s->slope = tl_axpy(s->slope, area, g);
-  s->slope_moment = tl_axpy(s->slope_moment, area, arm);
-  s->force = tl_axpy(s->force, weight, g);
-  s->moment = tl_axpy(s->moment, weight, arm);
+static inline __attribute__((always_inline)) Lanes lanes_of(const double *from) {
+  Lanes lanes;
+  memcpy(&lanes, from, sizeof lanes);
+  return lanes;
 }
 
-/* By how much the field may change within a part of an element from its middle x, where it has gradient g; size:
- * of the part, over the element. */
-static double change(const Side *s, const TlElement *e, TlVec3 x, TlVec3 g, TlVec3 n, double size) {
-  double radius = size * (double)e->radius_m * s->map.ratio, along = tl_dot(g, n),
-         across = sqrt(tl_max(0, tl_norm2(g) - along * along));
-  const TlElements *known = s->other->bend;
-  double bend = s->other->even ? 0 : INFINITY;
-  if (known && radius <= known->block_m) bend = tl_elements_bend(known, x);
-  double most = (across + 0.5 * bend * radius) * radius +
-                fabs(along) * size * size * (double)e->rise_m * s->map.ratio;
-  return tl_min(s->other->slope * radius, most);
+static inline __attribute__((always_inline)) Lanes where(Mask mask, Lanes v) { /* 0 elsewhere */
+  return (Lanes)(mask & (Mask)v);
 }
 
-static TlVec3 normal_of(const Side *s, const TlElement *e) {
-  TlVec3 n = tl_vec3(e->normal[0], e->normal[1], e->normal[2]);
-  return tl_scale(1 / s->map.ratio, tl_mat_vec(s->map.m, n));
+static inline __attribute__((always_inline)) double sum(Lanes v) {
+  return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+}
+
+static inline __attribute__((always_inline)) Lanes least(Lanes a, Lanes b) {
+  Mask lower = a < b;
+  return (Lanes)((lower & (Mask)a) | (~lower & (Mask)b));
+}
+
+static inline __attribute__((always_inline)) double least_of(Lanes v) {
+  double found = v[0];
+  for (int k = 1; k < ACROSS; k++) found = tl_min(found, v[k]);
+  return found;
+}
+
+/* Rows of places along u at a w: a quadratic through nine values, by the weights of w. */
+static inline __attribute__((always_inline)) Lanes row_of(const double v[TL_ELEMENT_POINTS],
+                                                          const double w[3], const Lanes u[3]) {
+  return (w[0] * v[0] + w[1] * v[3] + w[2] * v[6]) * u[0] +
+         (w[0] * v[1] + w[1] * v[4] + w[2] * v[7]) * u[1] +
+         (w[0] * v[2] + w[1] * v[5] + w[2] * v[8]) * u[2];
+}
+
+/* Area over that of u and w in row k; none where the element is not surface. */
+static inline __attribute__((always_inline)) Lanes stretch_of(const TlElement *e, int k, Lanes u) {
+  static const Mask bit = {1, 2, 4, 8, 16, 32, 64, 128};
+  const float *s = e->stretch;
+  double low = (double)s[0] + place[k] * ((double)s[2] - (double)s[0]),
+         high = (double)s[1] + place[k] * ((double)s[3] - (double)s[1]);
+  Lanes stretch = low + (high - low) * u;
+  if (e->bare == UINT64_MAX) return stretch;
+  int64_t row = e->bare >> (8 * k) & 0xff;
+  return where((bit & row) != 0, stretch);
+}
+
+/* Of the quadratic through nine values of phi; share: what each of these has of d. */
+TL_LANES_CLONES static void bear_values(const double phi[TL_ELEMENT_POINTS], const TlElement *e,
+                                        const Weights weight, Borne *out,
+                                        double share[TL_ELEMENT_POINTS]) {
+  const Lanes u[3] = {lanes_of(weight[0]), lanes_of(weight[1]), lanes_of(weight[2])};
+  const Lanes at = lanes_of(place), none = at - at;
+  Lanes area = none, square = none, lowest = none + INFINITY, c[3] = {none, none, none};
+#pragma GCC unroll 8
+  for (int k = 0; k < ACROSS; k++) {
+    const double w[3] = {weight[0][k], weight[1][k], weight[2][k]};
+    Lanes value = row_of(phi, w, u), stretched = stretch_of(e, k, at);
+    Mask touch = value < none;
+    Lanes d = where(touch, -value), some = d * stretched;
+    lowest = least(value, lowest);
+    area += where(touch, stretched);
+    square += some * d;
+    for (int i = 0; i < 3; i++) c[i] += w[i] * some;
+  }
+  *out = (Borne){.area = sum(area), .square = sum(square), .least = least_of(lowest)};
+  for (int i = 0; i < TL_ELEMENT_POINTS; i++) share[i] = sum(c[i / 3] * u[i % 3]);
+}
+
+/* Inside a polyhedron, or a union of some, phi is that of the nearest plane, at every place of the surface. */
+TL_LANES_CLONES static void bear_parts(const TlPlaceShape *shape,
+                                       const double x[3][TL_ELEMENT_POINTS], const TlElement *e,
+                                       const Weights weight, Borne *out) {
+  const Lanes u[3] = {lanes_of(weight[0]), lanes_of(weight[1]), lanes_of(weight[2])};
+  const Lanes at = lanes_of(place), none = at - at;
+  Lanes area = none, square = none, depth = none, lowest = none + INFINITY, moved[3], force[3],
+        moment[3];
+  for (int i = 0; i < 3; i++) moved[i] = force[i] = moment[i] = none;
+  for (int k = 0; k < ACROSS; k++) {
+    const double w[3] = {weight[0][k], weight[1][k], weight[2][k]};
+    Lanes p[3], n[3] = {none, none, none}, value = none + INFINITY;
+    for (int i = 0; i < 3; i++) p[i] = row_of(x[i], w, u);
+    for (int part = 0; part < shape->part_count; part++) {
+      const TlFacets *f = &shape->part[part];
+      Lanes most = none - INFINITY, g[3] = {none, none, none};
+      for (int32_t i = 0; i < f->plane_count; i++) {
+        TlVec3 m = f->normal[i];
+        Lanes above = m.x * p[0] + m.y * p[1] + m.z * p[2] - f->distance[i];
+        Mask more = above > most;
+        most = (Lanes)((more & (Mask)above) | (~more & (Mask)most));
+        const double normal[3] = {m.x, m.y, m.z};
+        for (int j = 0; j < 3; j++)
+          g[j] = (Lanes)((more & (Mask)(none + normal[j])) | (~more & (Mask)g[j]));
+      }
+      Mask nearer = most < value;
+      value = least(most, value);
+      for (int j = 0; j < 3; j++) n[j] = (Lanes)((nearer & (Mask)g[j]) | (~nearer & (Mask)n[j]));
+    }
+    Mask touch = value < none;
+    Lanes d = where(touch, -value), stretched = stretch_of(e, k, at), some = d * stretched;
+    lowest = least(value, lowest);
+    area += where(touch, stretched);
+    depth += some;
+    square += some * d;
+    for (int i = 0; i < 3; i++) {
+      moved[i] += some * p[i];
+      force[i] += some * n[i];
+      int one = (i + 1) % 3, two = (i + 2) % 3;
+      moment[i] += some * (p[one] * n[two] - p[two] * n[one]);
+    }
+  }
+  *out = (Borne){.area = sum(area),
+                 .depth = sum(depth),
+                 .square = sum(square),
+                 .place = tl_vec3(sum(moved[0]), sum(moved[1]), sum(moved[2])),
+                 .force = tl_vec3(sum(force[0]), sum(force[1]), sum(force[2])),
+                 .moment = tl_vec3(sum(moment[0]), sum(moment[1]), sum(moment[2])),
+                 .least = least_of(lowest)};
+}
+
+/* ---- points ---- */
+
+static TlStatus reserve(TlAsked *r, const TlElements *e, size_t elements) {
+  size_t had = r->point_capacity, want = (size_t)e->point_count,
+         most = TL_ELEMENT_POINTS * elements;
+  TL_TRY(TL_RESERVE(r->at, r->point_capacity, want));
+  memset(r->at + had, 0, (r->point_capacity - had) * sizeof *r->at);
+  if (most > want) most = want;
+  if (most <= r->capacity) return TL_OK;
+  r->capacity = 0; /* all of them, or none */
+  tl_free(r->number);
+  tl_free(r->x);
+  tl_free(r->gradient);
+  tl_free(r->phi);
+  r->number = NULL, r->x = r->gradient = NULL, r->phi = NULL;
+  TL_TRY(TL_NEW(r->number, most));
+  TL_TRY(TL_NEW(r->x, most));
+  TL_TRY(TL_NEW(r->gradient, most));
+  TL_TRY(TL_NEW(r->phi, most));
+  r->capacity = most;
+  return TL_OK;
+}
+
+/* What the other's field says at the points of elements; forget() when it has been used. */
+static TlStatus ask(const Side *s, const TlNodeHit *hit, size_t count, TlPoints *points) {
+  const TlElements *elements = s->elements;
+  TlAsked *r = &points->asked;
+  TL_TRY(reserve(r, elements, count));
+  for (size_t k = 0; k < count; k++) __builtin_prefetch(&elements->element[hit[k].node]);
+  for (size_t k = 0; k < count; k++) { /* an element's own points lie side by side */
+    const int32_t *point = elements->element[hit[k].node].point;
+    __builtin_prefetch(elements->point[point[TL_ELEMENT_MIDDLE]]);
+    __builtin_prefetch(elements->point[point[0]]);
+  }
+  for (size_t k = 0; k < count; k++) {
+    const int32_t *point = elements->element[hit[k].node].point;
+    for (int i = 0; i < TL_ELEMENT_POINTS; i++) {
+      if (r->at[point[i]] > 0) continue;
+      r->number[r->count] = point[i];
+      r->x[r->count] = tl_node_mapped(&s->map, tl_element_point(elements, point[i]));
+      r->at[point[i]] = (int32_t)++r->count;
+    }
+  }
+  if (s->other->many) s->other->many(s->other, r->x, r->count, r->phi, r->gradient);
+  points->lookups += (int64_t)r->count;
+  return TL_OK;
+}
+
+static void forget(TlAsked *asked) {
+  for (size_t i = 0; i < asked->count; i++) asked->at[asked->number[i]] = 0;
+  asked->count = 0;
+}
+
+/* What an element bears, its points having been asked. */
+static void bear_element(const Side *s, const TlAsked *asked, const TlElement *e, Borne *out) {
+  int32_t at[TL_ELEMENT_POINTS];
+  for (int k = 0; k < TL_ELEMENT_POINTS; k++) at[k] = asked->at[e->point[k]] - 1;
+  if (s->other->parts) {
+    double x[3][TL_ELEMENT_POINTS];
+    for (int k = 0; k < TL_ELEMENT_POINTS; k++) {
+      x[0][k] = asked->x[at[k]].x;
+      x[1][k] = asked->x[at[k]].y;
+      x[2][k] = asked->x[at[k]].z;
+    }
+    bear_parts(s->other->parts, x, e, *s->weights, out);
+  } else {
+    double phi[TL_ELEMENT_POINTS], share[TL_ELEMENT_POINTS];
+    for (int k = 0; k < TL_ELEMENT_POINTS; k++) phi[k] = asked->phi[at[k]];
+    bear_values(phi, e, *s->weights, out, share);
+    for (int k = 0; k < TL_ELEMENT_POINTS && out->least < 0; k++) {
+      TlVec3 x = asked->x[at[k]], f = tl_scale(share[k], asked->gradient[at[k]]);
+      out->depth += share[k];
+      out->place = tl_axpy(out->place, share[k], x);
+      out->force = tl_add(out->force, f);
+      out->moment = tl_add(out->moment, tl_cross(x, f));
+    }
+  }
+  out->deepest = tl_max(0, -out->least);
+}
+
+/* ---- what they bear ---- */
+
+static void add(Borne *sum, const Borne *more) {
+  sum->area += more->area;
+  sum->depth += more->depth;
+  sum->square += more->square;
+  sum->deepest = tl_max(sum->deepest, more->deepest);
+  sum->place = tl_add(sum->place, more->place);
+  sum->force = tl_add(sum->force, more->force);
+  sum->moment = tl_add(sum->moment, more->moment);
+}
+
+/* What the elements of a node bear, if they do, as a contact point. */
+static TlStatus add_point(const Side *s, int32_t node, const Borne *cell, TlPoints *points) {
+  double size = tl_norm(cell->force);
+  if (!(cell->depth > 0 && size > 0)) return TL_OK;
+  TlVec3 x = tl_scale(1 / cell->depth, cell->place);
+  TlVec3 moment = tl_sub(cell->moment, tl_cross(x, cell->force));
+  TlVec3 p = tl_axpy(x, 1 / (size * size), tl_cross(cell->force, moment));
+  TlVec3 n = tl_mat_vec(s->turn, tl_scale((s->side ? -1 : 1) / size, cell->force));
+  double unit = 1.0 / (ACROSS * ACROSS); /* of area */
+  return tl_points_add(
+      points, (TlPoint){.p = tl_axpy(s->centre, s->scale, tl_mat_vec(s->turn, p)),
+                        .n = n,
+                        .gap = -cell->deepest * s->scale,
+                        .key = 2 * (int64_t)node + s->side,
+                        .area_m2 = s->share * unit * cell->area * s->from_scale * s->from_scale,
+                        .steeper = size / cell->depth - 1,
+                        .twist_m = s->scale * tl_dot(moment, cell->force) / (size * size),
+                        .filled = cell->depth / (cell->area * cell->deepest),
+                        .filled2 = cell->square / (cell->area * cell->deepest * cell->deepest)});
 }
 
 /* By number. Shell's sort with Ciura's gaps: there are some tens, each a cache line. */
@@ -102,263 +308,75 @@ static void sort(TlNodeHit *hit, size_t count) {
     }
 }
 
-/* What the field says at the middles of elements (p: the middle in the other's frame). */
-static void look_at_middles(const Side *s, TlNodeHit *hit, size_t count) {
-  for (size_t k = 0; k < count; k++) {
-    hit[k].p = tl_node_mapped(&s->map, s->elements->middles->node[hit[k].node]);
-    hit[k].gap = s->other->at(s->other, hit[k].p, &hit[k].slope);
-  }
-}
-
-/* Of these the ones that touch at their middles, or with `anywhere` that may touch at all. */
-static size_t keep(const Side *s, bool anywhere, TlNodeHit *hit, size_t count) {
-  size_t kept = 0;
-  for (size_t k = 0; k < count; k++) {
-    const TlElement *e = &s->elements->element[hit[k].node];
-    double limit = anywhere ? change(s, e, hit[k].p, hit[k].slope, normal_of(s, e), 1) : 0;
-    if (hit[k].gap < limit) hit[kept++] = hit[k];
-  }
-  return kept;
-}
-
-/* A part in the queue: the element's place among the hits, and where in it. */
-static int32_t part_of(size_t hit, int u, int w) {
-  return (int32_t)(hit << (2 * BITS)) | u << BITS | w;
-}
-
-/* What a part with this middle bears, to a level; if it may touch anywhere it goes into the queue. */
-static void take(const Side *s, const TlElement *e, TlVec3 n, double size, double area, double phi,
-                 TlVec3 x, TlVec3 g, int level, struct TlTractionCell *cell, int32_t part,
-                 TlPoints *points, size_t *queued) {
-  if (phi < 0) add(&cell->level[level], area, -phi, x, g);
-  if (phi >= change(s, e, x, g, n, size)) return;
-  points->queue[(*queued)++] = part;
-  cell->count++;
-}
-
-/* Elements into cells; sorted: sums must not depend on how they were found. */
-static TlStatus fill_cells(const Side *s, TlNodeHit *hit, size_t count, TlPoints *points,
-                           size_t *cells) {
-  static const struct TlTractionCell none;
-  size_t queued = 0;
-  *cells = 0;
-  sort(hit, count);
-  TL_TRY(TL_RESERVE(points->cell, points->cell_capacity, count));
-  TL_TRY(TL_RESERVE(points->queue, points->queue_capacity, count));
-  for (size_t k = 0; k < count; k++) {
-    const TlElement *e = &s->elements->element[hit[k].node];
-    if (*cells == 0 || points->cell[*cells - 1].node != e->node) {
-      points->cell[*cells] = none;
-      points->cell[*cells].node = e->node;
-      points->cell[(*cells)++].first = queued;
-    }
-    take(s, e, normal_of(s, e), 1, (double)e->area_m2, hit[k].gap, hit[k].p, hit[k].slope, 0,
-         &points->cell[*cells - 1], part_of(k, 0, 0), points, &queued);
-  }
-  return TL_OK;
-}
-
-static TlCurved moved(const Side *s, const TlElement *e) {
-  TlCurved c;
-  double back = 1 / s->map.ratio;
-  for (int k = 0; k < 4; k++) {
-    const float *f = s->elements->corner[e->corner[k]];
-    c.v[k] = tl_node_mapped(&s->map, tl_vec3(f[0], f[1], f[2]));
-    c.n[k] = tl_scale(back, tl_mat_vec(s->map.m, tl_vec3(f[3], f[4], f[5])));
-  }
-  return c;
-}
-
-/* Middles of the quarters of a part, and their areas over the element's. */
-typedef struct Quarters {
-  double x[3][4], area[4];
-} Quarters;
-
-/* u, w: of the part's low corner; side: of it. */
-TL_LANES_CLONES static void place_quarters(const TlCurved *c, double u, double w, double side,
-                                           Quarters *out) {
-  double share = 0.25 * side * side / tl_curved_stretch(c, 0.5, 0.5);
-  for (int k = 0; k < 4; k++) {
-    double uk = u + side * (0.25 + 0.5 * (k & 1)), wk = w + side * (0.25 + 0.5 * (k >> 1));
-    TlVec3 x = tl_curved_point(c, uk, wk);
-    out->x[0][k] = x.x;
-    out->x[1][k] = x.y;
-    out->x[2][k] = x.z;
-    out->area[k] = share * tl_curved_stretch(c, uk, wk);
-  }
-}
-
-/* The quarters of the cell's parts in the queue, to `level`; those of the next go behind queue[*queued]. */
-static void divide_cell(const Side *s, const TlNodeHit *hit, int level, struct TlTractionCell *cell,
-                        TlPoints *points, size_t *queued) {
-  size_t first = cell->first, end = first + cell->count, last = SIZE_MAX;
-  double side = 1.0 / (1 << (level - 1)), size = 1;
-  TlCurved c;
-  TlVec3 n;
-  for (int k = 0; k < level; k++) size *= QUARTER;
-  cell->first = *queued;
-  cell->count = 0;
-  for (size_t k = first; k < end; k++) {
-    size_t i = (size_t)points->queue[k] >> (2 * BITS);
-    int u = points->queue[k] >> BITS & (ACROSS - 1), w = points->queue[k] & (ACROSS - 1);
-    const TlElement *e = &s->elements->element[hit[i].node];
-    if (i != last) {
-      c = moved(s, e);
-      n = normal_of(s, e);
-      last = i;
-    }
-    Quarters q;
-    place_quarters(&c, u * side, w * side, side, &q);
-    for (int m = 0; m < 4; m++) {
-      TlVec3 g, x = tl_vec3(q.x[0][m], q.x[1][m], q.x[2][m]);
-      double phi = s->other->at(s->other, x, &g);
-      take(s, e, n, size, (double)e->area_m2 * q.area[m], phi, x, g, level, cell,
-           part_of(i, 2 * u + (m & 1), 2 * w + (m >> 1)), points, queued);
-    }
-  }
-  points->lookups += 4 * (int64_t)(end - first);
-}
-
-static TlStatus divide(const Side *s, const TlNodeHit *hit, int level, size_t cells,
-                       TlPoints *points) {
-  const struct TlTractionCell *last = &points->cell[cells - 1];
-  size_t begin = points->cell[0].first, end = last->first + last->count, queued = end;
-  TL_TRY(TL_RESERVE(points->queue, points->queue_capacity, end + 4 * (end - begin)));
-  for (size_t i = 0; i < cells; i++) divide_cell(s, hit, level, &points->cell[i], points, &queued);
-  return TL_OK;
-}
-
-/* ---- what they bear ---- */
-
-/* U is a mean over the levels looked at, with these shares. They depend on how many parts of each level touch,
- * as (sum of d)^2 over the sum of d^2, so U's derivative has of each level `force` times d times the gradient and
- * `slope` times the gradient. */
-typedef struct Mix {
-  int levels;
-  double share[LEVELS], force[LEVELS], slope[LEVELS];
-} Mix;
-
-typedef struct Total { /* of a level over the cells */
-  double depth, square;
-  double parts;    /* that touch, over FEW */
-  double w, steep; /* its share of what it and all later levels have; the derivative by `parts` */
-} Total;
-
-static Total total_of(const Side *s, const struct TlTractionCell *cell, size_t count, int level) {
-  Total t = {.depth = 0};
-  for (size_t i = 0; i < count; i++) {
-    t.depth += cell[i].level[level].depth;
-    t.square += cell[i].level[level].square;
-  }
-  if (t.square > 0) t.parts = t.depth * t.depth / (t.square * s->few) * (1 << (2 * level));
-  double x = tl_min(1, tl_max(0, t.parts - 1));
-  t.w = level == LEVELS - 1 ? 1 : x * x * (3 - 2 * x);
-  t.steep = level == LEVELS - 1 ? 0 : 6 * x * (1 - x);
-  return t;
-}
-
-static Mix mix_of(const Total *total, int levels) {
-  Mix m = {.levels = levels};
-  double rest[LEVELS + 1] = {0}, left = 1; /* rest: twice U of this level and all later ones */
-  for (int l = levels - 1; l >= 0; l--)
-    rest[l] = total[l].w * total[l].square + (1 - total[l].w) * rest[l + 1];
-  for (int l = 0; l < levels; l++) {
-    const Total *t = &total[l];
-    m.share[l] = left * t->w;
-    double turn = left * t->steep * (t->square - rest[l + 1]) * t->parts;
-    m.force[l] = m.share[l] - (t->square > 0 ? turn / t->square : 0);
-    m.slope[l] = t->depth > 0 ? turn / t->depth : 0;
-    left *= 1 - t->w;
-  }
-  return m;
-}
-
-/* The cell as a contact point; false: it bears nothing. */
-static bool point_of(const Side *s, const struct TlTractionCell *cell, const Mix *m,
-                     TlPoint *point) {
-  double depth = 0, area = 0, square = 0, deepest = 0;
-  TlVec3 x = {0, 0, 0}, force = x, moment = x;
-  for (int l = 0; l < m->levels; l++) {
-    const Sums *sums = &cell->level[l];
-    double share = m->share[l];
-    depth += share * sums->depth;
-    area += share * sums->area;
-    square += share * sums->square;
-    if (share > 0) deepest = tl_max(deepest, sums->deepest);
-    x = tl_axpy(x, share, sums->place);
-    force = tl_axpy(tl_axpy(force, m->force[l], sums->force), m->slope[l], sums->slope);
-    moment = tl_axpy(tl_axpy(moment, m->force[l], sums->moment), m->slope[l], sums->slope_moment);
-  }
-  double size = tl_norm(force);
-  if (!(depth > 0 && size > 0)) return false;
-  x = tl_scale(1 / depth, x);
-  moment = tl_sub(moment, tl_cross(x, force));
-  TlVec3 p = tl_axpy(x, 1 / (size * size), tl_cross(force, moment));
-  TlVec3 n = tl_mat_vec(s->turn, tl_scale((s->side ? -1 : 1) / size, force));
-  *point = (TlPoint){.p = tl_axpy(s->centre, s->scale, tl_mat_vec(s->turn, p)),
-                     .n = n,
-                     .gap = -deepest * s->scale,
-                     .key = 2 * (int64_t)cell->node + s->side,
-                     .area_m2 = s->share * area * s->from_scale * s->from_scale,
-                     .steeper = size / depth - 1,
-                     .twist_m = s->scale * tl_dot(moment, force) / (size * size),
-                     .filled = depth / (area * deepest),
-                     .filled2 = square / (area * deepest * deepest)};
-  return true;
-}
-
-/* Do the middles of enough elements touch? Those of hit[0..count), in any order: a clear yes, or no. */
-static bool middles_do(const Side *s, const TlNodeHit *hit, size_t count) {
-  double depth = 0, square = 0;
-  for (size_t k = 0; k < count; k++) {
-    double d = tl_max(0, -hit[k].gap),
-           weight = d * (double)s->elements->element[hit[k].node].area_m2;
-    depth += weight;
-    square += weight * d;
-  }
-  return depth * depth > (2 + 1e-9) * s->few * square;
-}
-
-/* The elements hit[0..count), into points. Those whose middles touch come first; they may be enough. */
+/* The elements hit[0..count), into points; sorted: sums must not depend on how they were found. */
 static TlStatus bear(const Side *s, TlNodeHit *hit, size_t count, TlPoints *points) {
-  size_t cells, deep = 0;
-  for (size_t k = 0; k < count; k++)
-    if (hit[k].p.x < 0) {
-      TlNodeHit other = hit[deep];
-      hit[deep++] = hit[k];
-      hit[k] = other;
+  const TlAsked *asked = &points->asked;
+  Borne cell = {.area = 0};
+  int32_t node = -1;
+  sort(hit, count);
+  TL_TRY(ask(s, hit, count, points));
+  TlStatus status = TL_OK;
+  for (size_t k = 0; k < count && status == TL_OK; k++) {
+    const TlElement *e = &s->elements->element[hit[k].node];
+    Borne borne;
+    bear_element(s, asked, e, &borne);
+    if (!(borne.least < 0)) continue;
+    if (e->node != node) {
+      status = add_point(s, node, &cell, points);
+      cell = (Borne){.area = 0};
+      node = e->node;
     }
-  look_at_middles(s, hit, deep);
-  bool enough = middles_do(s, hit, deep);
-  if (!enough) look_at_middles(s, hit + deep, count - deep);
-  points->lookups += (int64_t)(enough ? deep : count);
-  count = keep(s, !enough, hit, enough ? deep : count);
-  TL_TRY(fill_cells(s, hit, count, points, &cells));
-  if (cells == 0) return TL_OK;
-  Total total[LEVELS];
-  int levels = 0;
-  for (double w = 0; w < 1; w = total[levels++].w) {
-    if (levels > 0) TL_TRY(divide(s, hit, levels, cells, points));
-    total[levels] = total_of(s, points->cell, cells, levels);
+    add(&cell, &borne);
   }
-  Mix mix = mix_of(total, levels);
-  for (size_t i = 0; i < cells; i++) {
-    TlPoint point;
-    if (point_of(s, &points->cell[i], &mix, &point)) TL_TRY(tl_points_add(points, point));
-  }
-  return TL_OK;
+  forget(&points->asked);
+  return status == TL_OK ? add_point(s, node, &cell, points) : status;
 }
 
 /* ---- elements that may touch ---- */
 
-/* TlNearElements.judge; context: both sides. */
-static void judge(const void *context, int side, TlNodeHit *hit) {
+/* The middle of an element that may touch has a smaller gap; radius: of the element. Far below the values on the
+ * grid's faces all of it lies in the grid. */
+static double reach_over(const Side *s, double radius_m) {
+  const Other *other = s->other;
+  double far = TL_ELEMENT_MOST * radius_m * s->map.ratio;
+  bool inside = other->face > 2 * other->slope_out * far;
+  return s->scale * ((inside ? other->slope : other->slope_out) * far + other->off);
+}
+
+/* TlNearElements.judge; context: both sides. A quadratic changes by TL_ELEMENT_MOST times what its points do,
+ * which is what the list reckons with in the grid; a point outside of it may change by more until the list is
+ * used up. */
+static TlStatus judge(const void *context, int side, double cutoff, TlNodeHit *hit, size_t *count,
+                      TlPoints *points) {
   const Side *s = (const Side *)context + side;
-  const TlElement *e = &s->elements->element[hit->node];
-  TlVec3 g, x = tl_node_mapped(&s->map, s->elements->middles->node[hit->node]);
-  double phi = s->other->at(s->other, x, &g);
-  hit->gap = s->scale * (phi - change(s, e, x, g, normal_of(s, e), 1));
-  hit->p.x = s->scale * phi * (1 - 1e-6) - 1e-6 * fabs(hit->gap);
+  const Other *other = s->other;
+  for (size_t k = 0; k < *count;) {
+    double far = reach_over(s, (double)s->elements->element[hit[k].node].radius_m);
+    if (hit[k].gap - far >= cutoff)
+      hit[k] = hit[--*count];
+    else
+      k++;
+  }
+  TL_TRY(ask(s, hit, *count, points));
+  for (size_t k = 0; k < *count; k++) {
+    const TlElement *e = &s->elements->element[hit[k].node];
+    Borne borne;
+    bear_element(s, &points->asked, e, &borne);
+    hit[k].gap = s->scale * (borne.least - TL_ELEMENT_MOST * other->rounding);
+    if (other->parts) continue;
+    double most = -INFINITY;
+    bool known = true;
+    for (int i = 0; i < TL_ELEMENT_POINTS; i++) {
+      int32_t at = points->asked.at[e->point[i]] - 1;
+      most = tl_max(most, points->asked.phi[at]);
+      known = known && tl_norm2(points->asked.gradient[at]) > 0;
+    }
+    if (!known) hit[k].gap = -INFINITY;
+    if (!(s->scale * most + cutoff < s->scale * other->face))
+      hit[k].gap -= cutoff * (other->slope_out / other->slope - 1);
+  }
+  forget(&points->asked);
+  return TL_OK;
 }
 
 static TlStatus all_elements(const TlElements *elements, TlPoints *points, size_t first,
@@ -366,46 +384,52 @@ static TlStatus all_elements(const TlElements *elements, TlPoints *points, size_
   *end = first + (size_t)elements->count;
   TL_TRY(TL_RESERVE(points->hit, points->hit_capacity, *end));
   for (int32_t i = 0; i < elements->count; i++)
-    points->hit[first + (size_t)i] = (TlNodeHit){.p = {-1, 0, 0}, .node = i};
+    points->hit[first + (size_t)i] = (TlNodeHit){.node = i};
   return TL_OK;
 }
 
 /* ---- fields ---- */
 
-static double spline_at(const Other *other, TlVec3 x, TlVec3 *gradient) {
-  return tl_spline_phi(other->data, x, gradient, NULL);
+static void spline_at(const Other *other, const TlVec3 *x, size_t count, double *phi,
+                      TlVec3 *gradient) {
+  tl_spline_many(other->data, x, count, phi, gradient);
 }
 
-static double parts_at(const Other *other, TlVec3 x, TlVec3 *gradient) {
-  const TlPlaceShape *place = other->data;
-  double least = INFINITY;
-  for (int k = 0; k < place->part_count; k++) {
-    TlVec3 nearest, n;
-    double phi = tl_facets_nearest(&place->part[k], x, &nearest, &n);
-    if (phi >= least) continue;
-    least = phi;
-    if (gradient) *gradient = n;
-  }
-  return least;
+static void grid_at(const Other *other, const TlVec3 *x, size_t count, double *phi,
+                    TlVec3 *gradient) {
+  for (size_t i = 0; i < count; i++) phi[i] = tl_avatar_phi(other->data, x[i], &gradient[i]);
 }
 
-static double wall_at(const Other *other, TlVec3 x, TlVec3 *gradient) {
-  double phi;
-  return tl_boundary_phi(other->data, x, &phi, gradient) ? phi : INFINITY;
+/* Where a wall ends it is nowhere near, and has no gradient. */
+static void wall_at(const Other *other, const TlVec3 *x, size_t count, double *phi,
+                    TlVec3 *gradient) {
+  for (size_t i = 0; i < count; i++)
+    if (!tl_boundary_phi(other->data, x[i], &phi[i], &gradient[i])) {
+      phi[i] = other->nowhere;
+      gradient[i] = (TlVec3){0, 0, 0};
+    }
 }
 
 static Other other_of(const TlShape *shape) {
-  const TlPlaceShape *place = shape->place;
-  double cell = shape->avatar ? shape->avatar->spacing_m : 0;
-  Other other = {.at = parts_at,
-                 .data = place,
-                 .slope = tl_max(place->slope, shape->lipschitz),
-                 .off_value = cell};
-  if (place->part) return other;
-  other.at = spline_at;
-  other.data = &place->spline;
-  other.bend = place->elements;
-  other.off_value = OFF_VALUE * place->elements->bend_most * cell * cell;
+  const TlPlaceShape *p = shape->place;
+  double slope = tl_max(p->slope, shape->lipschitz);
+  Other other = {.slope = slope,
+                 .slope_out = tl_max(slope, shape->lipschitz_out),
+                 .face = shape->phi_min_face,
+                 .off = shape->avatar ? shape->avatar->spacing_m : 0};
+  if (p->part) {
+    other.parts = p;
+    return other;
+  }
+  other.rounding = 1e-6 * shape->avatar->spacing_m;
+  if (p->sharp) { /* beside edges that its cells cannot hold the spline bulges by a tenth of one */
+    other.many = grid_at;
+    other.data = shape->avatar;
+    return other;
+  }
+  other.many = spline_at;
+  other.data = &p->spline;
+  other.off = tl_min(other.off, p->spline.error_m);
   return other;
 }
 
@@ -415,27 +439,20 @@ bool tl_tractions_serve(const TlShape *a, const TlShape *b) {
   return a->place && b->place && a->place->elements && b->place->elements;
 }
 
-/* Middles of elements that may touch have a smaller gap. A line of an element's radius from within `to` does
- * not leave its grid while phi changes by less than what it is on the grid's faces; else it may change as it
- * does out there. */
-static double reach_of(const TlColliders *c, int64_t from, int64_t to) {
-  const TlShape *shape = c->shape[to];
-  Other other = other_of(shape);
-  double far = c->shape[from]->place->elements->reach_m * c->scale[from] / c->scale[to];
-  bool inside = other.slope * far < shape->phi_min_face;
-  return c->scale[to] * ((inside ? other.slope : shape->lipschitz_out) * far + other.off_value);
+/* At edges that a grid rounds within a cell a quadratic would swing. */
+static const Weights *weights_of(const TlShape *a, const TlShape *b) {
+  return a->place->sharp || b->place->sharp ? &straight : &curved;
 }
 
 static Side side_of(const TlColliders *c, const TlNarrowSide *way, const Other *other) {
-  const TlElements *from = c->shape[way->from]->place->elements;
   return (Side){.other = other,
-                .elements = from,
+                .elements = c->shape[way->from]->place->elements,
                 .map = way->map,
                 .turn = *way->turn_to,
                 .centre = c->position[way->to],
                 .scale = c->scale[way->to],
                 .share = 0.5,
-                .few = FEW * from->area_m2,
+                .weights = weights_of(c->shape[way->from], c->shape[way->to]),
                 .from_scale = c->scale[way->from],
                 .side = way->side};
 }
@@ -453,11 +470,11 @@ TlStatus tl_tractions_of_pair(const TlNearQuery *query, TlNearPair **lists, TlPo
     side[k] = side_of(c, &way[k], &other[k]);
   }
   if (lists) {
-    TlNearElements elements = {
-        .reach = tl_max(reach_of(c, query->a, query->b), reach_of(c, query->b, query->a)),
-        .slope = tl_max(other[0].slope, other[1].slope),
-        .judge = judge,
-        .context = side};
+    TlNearElements elements = {.reach = tl_max(reach_over(&side[0], side[0].elements->reach_m),
+                                               reach_over(&side[1], side[1].elements->reach_m)),
+                               .slope = TL_ELEMENT_MOST * tl_max(other[0].slope, other[1].slope),
+                               .judge = judge,
+                               .context = side};
     TlNearQuery listed = *query;
     listed.elements = &elements;
     listed.band = listed.reach = 0;
@@ -480,33 +497,28 @@ TlStatus tl_tractions_at_wall(const TlColliders *c, int64_t body, const TlMat3 *
                               TlPoints *points) {
   static const TlMat3 unturned = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
   const TlElements *elements = c->shape[body]->place->elements;
-  TlPose pose = {c->position[body], *turn, c->scale[body]};
-  double reach = boundary->kind->lipschitz * elements->reach_m * pose.scale;
-  TlWanted wanted = {reach, reach, INFINITY, 0};
-  size_t had = points->count, count = 0;
-  if (list)
-    TL_TRY(
-        tl_near_boundary(list, c, body, elements->middles, turn, boundary, way, &wanted, points));
-  else
-    TL_TRY(tl_narrow_boundary_nodes(elements->middles, &pose, boundary, &wanted, points));
-  TL_TRY(TL_RESERVE(points->hit, points->hit_capacity, points->count - had));
-  for (size_t i = had; i < points->count; i++)
-    points->hit[count++] = (TlNodeHit){.p = {points->point[i].gap, 0, 0},
-                                       .node = (int32_t)(points->point[i].key >> 1)};
-  points->count = had;
-  Other other = {.at = wall_at,
+  double scale = c->scale[body], slope = TL_ELEMENT_MOST * boundary->kind->lipschitz;
+  Other other = {.many = wall_at,
                  .data = boundary,
                  .slope = boundary->kind->lipschitz,
-                 .even = boundary->kind == &tl_boundary_plane};
+                 .slope_out = boundary->kind->lipschitz,
+                 .face = INFINITY};
   Side side = {.other = &other,
                .elements = elements,
-               .map = {.t = pose.x, .ratio = pose.scale},
+               .map = {.t = c->position[body], .ratio = scale},
                .turn = unturned,
                .scale = 1,
                .share = 1,
-               .few = FEW * elements->area_m2,
-               .from_scale = pose.scale};
+               .weights = weights_of(c->shape[body], c->shape[body]),
+               .from_scale = scale};
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) side.map.m.m[i][j] = pose.scale * turn->m[i][j];
-  return bear(&side, points->hit, count, points);
+    for (int j = 0; j < 3; j++) side.map.m.m[i][j] = scale * turn->m[i][j];
+  other.nowhere = reach_over(&side, elements->reach_m);
+  TlNearElements near = {.reach = other.nowhere, .slope = slope, .judge = judge, .context = &side};
+  size_t count;
+  if (list)
+    TL_TRY(tl_near_boundary_elements(list, c, body, turn, boundary, way, &near, points, &count));
+  else
+    TL_TRY(all_elements(elements, points, 0, &count));
+  return count > 0 ? bear(&side, points->hit, count, points) : TL_OK;
 }

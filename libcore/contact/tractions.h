@@ -2,11 +2,12 @@
  * against curved grains. For the penalty method's traction (docs/theory/penalty.md).
  *
  * The energy of a side, the surface S of one body inside the other, is U = k/2 of the integral of d^2 over S,
- * d = -phi of the other. It is summed over the elements of S (model/elements.h), over their quarters, over the
- * quarters of these and so on, until enough parts of a level touch for their sum to do. U is a mean of the sums of
- * these levels; their shares follow smoothly from the number of touching parts, (sum of d)^2 over the sum of d^2.
- * Force and moment are the derivative of U along the motion of the two bodies, that of the shares included, so
- * that what a closed loop gains or loses comes from jumps in phi's gradient alone.
+ * d = -phi of the other. An element of S (model/elements.h) asks phi at its nine points; between them phi is the
+ * quadratic through these values, and d^2 is summed at 64 places of it. So U is a function of the values alone,
+ * and force and moment, its derivative along the motion of the two bodies, are a sum over the points of weights
+ * times phi's gradient there: what a closed loop gains or loses comes from jumps in that gradient alone.
+ * In a polyhedron phi is asked at the 64 places themselves, as the nearest of its planes. Where the grid of one of
+ * the two rounds an edge within a cell the quadratic gives way to straight lines, and the spline to the grid.
  *
  * Each node gathers the elements that are nearer to it than to others: one contact point, under the node's
  * key, with the area that touches, the force and the line on which it acts.

@@ -6,48 +6,102 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Over the radius of the sphere of equal volume: the grid's cell, how far an element may leave the surface. */
-static const double CELL = 0.066, OFF = 1e-4;
-/* Of measured bounds, for what lies between the measured points; of second derivatives within a cell. */
-static const double MARGIN = 1.02, RISE = 1.2, BEND_MORE = 1.1;
-static const double LOST = 0.03;  /* of the area, at most */
-enum { ROUNDS = 3, DEEPEST = 2 }; /* of evening out; an element is quartered so often at most */
+static const double CELL = 0.12, OFF = 3e-4;
+static const double LOST = 0.03; /* of the area, at most */
+/* Of evening out; an element is quartered so often at most; elements along a quadrilateral of a face. */
+enum { ROUNDS = 3, DEEPEST = 2, FLAT = 5 };
+
+/* The middle of the side between two points; elements share it. */
+typedef struct Side {
+  int32_t low, high, middle;
+} Side;
 
 typedef struct Making {
   const TlShape *shape;
   TlElements *out;
   TlVec3 *node_normal; /* [nodes] */
-  size_t corners, elements, nodes;
-  double area;
+  Side *side;          /* by a hash of its ends; middle < 0: no entry. Owned */
+  size_t sides, places;
+  size_t points, elements, nodes;
 } Making;
 
-static TlVec3 place_of(const TlElements *e, int32_t i) {
-  const float *c = e->corner[i];
-  return tl_vec3(c[0], c[1], c[2]);
+static void set_point(TlElements *e, int32_t i, TlVec3 x) {
+  float *p = e->point[i];
+  p[0] = (float)x.x, p[1] = (float)x.y, p[2] = (float)x.z;
 }
 
-static void set_corner(TlElements *e, int32_t i, TlVec3 x, TlVec3 n) {
-  float *c = e->corner[i];
-  c[0] = (float)x.x, c[1] = (float)x.y, c[2] = (float)x.z;
-  c[3] = (float)n.x, c[4] = (float)n.y, c[5] = (float)n.z;
-}
-
-static TlStatus add_corner(Making *m, TlVec3 x, TlVec3 n, int32_t *number) {
-  TL_TRY(TL_RESERVE(m->out->corner, m->corners, (size_t)m->out->corner_count + 1));
-  *number = m->out->corner_count++;
-  set_corner(m->out, *number, x, n);
+static TlStatus add_point(Making *m, TlVec3 x, int32_t *number) {
+  TL_TRY(TL_RESERVE(m->out->point, m->points, (size_t)m->out->point_count + 1));
+  *number = m->out->point_count++;
+  set_point(m->out, *number, x);
   return TL_OK;
 }
 
-static TlCurved curved(const TlElements *e, const int32_t corner[4]) {
-  TlCurved c;
-  for (int k = 0; k < 4; k++) {
-    const float *f = e->corner[corner[k]];
-    c.v[k] = tl_vec3(f[0], f[1], f[2]);
-    c.n[k] = tl_vec3(f[3], f[4], f[5]);
+/* The field of an avatar that others feel (contact/tractions.h). */
+static double field(const TlShape *shape, TlVec3 x, TlVec3 *gradient) {
+  return shape->place->sharp ? tl_avatar_phi(shape->avatar, x, gradient)
+                             : tl_spline_phi(&shape->place->spline, x, gradient, NULL);
+}
+
+/* Onto its zero; where that is not found nearby x stays where it is. */
+static TlVec3 onto_surface(const TlShape *shape, TlVec3 x) {
+  TlVec3 at = x, g;
+  double cell = shape->avatar->spacing_m;
+  for (int i = 0; i < 12; i++) {
+    double phi = field(shape, at, &g), square = tl_norm2(g);
+    if (!(square > 1e-4)) break;
+    double step = -phi / square, most = 0.5 * cell / sqrt(square);
+    at = tl_axpy(at, tl_max(-most, tl_min(most, step)), g);
+    if (fabs(phi) < 1e-6 * cell) break;
   }
-  return c;
+  return tl_norm(tl_sub(at, x)) > cell ? x : at;
+}
+
+/* ---- middles of sides ---- */
+
+static Side *find_side(const Making *m, int32_t low, int32_t high) {
+  uint64_t hash = ((uint64_t)(uint32_t)low << 32 | (uint32_t)high) * 0x9E3779B97F4A7C15U;
+  size_t at = (size_t)(hash >> 20) & (m->places - 1);
+  while (m->side[at].middle >= 0 && (m->side[at].low != low || m->side[at].high != high))
+    at = (at + 1) & (m->places - 1);
+  return &m->side[at];
+}
+
+/* Room for one more: a power of two, half empty. */
+static TlStatus reserve_side(Making *m) {
+  if (2 * (m->sides + 1) <= m->places) return TL_OK;
+  Side *old = m->side;
+  size_t had = m->places;
+  m->places = had > 0 ? 2 * had : 4096;
+  TlStatus status = TL_NEW(m->side, m->places);
+  if (status != TL_OK) {
+    m->side = old;
+    m->places = had;
+    return status;
+  }
+  for (size_t i = 0; i < m->places; i++) m->side[i].middle = -1;
+  for (size_t i = 0; i < had; i++)
+    if (old[i].middle >= 0) *find_side(m, old[i].low, old[i].high) = old[i];
+  tl_free(old);
+  return TL_OK;
+}
+
+static TlStatus middle_of_side(Making *m, int32_t a, int32_t b, int32_t *number) {
+  TL_TRY(reserve_side(m));
+  int32_t low = a < b ? a : b, high = a < b ? b : a;
+  Side *side = find_side(m, low, high);
+  if (side->middle < 0) {
+    TlVec3 x = tl_scale(0.5, tl_add(tl_element_point(m->out, a), tl_element_point(m->out, b)));
+    if (!m->shape->place->part) x = onto_surface(m->shape, x);
+    *side = (Side){low, high, 0};
+    TL_TRY(add_point(m, x, &side->middle));
+    m->sides++;
+  }
+  *number = side->middle;
+  return TL_OK;
 }
 
 /* ---- one element ---- */
@@ -67,61 +121,106 @@ static int32_t nearest_node(const Making *m, TlVec3 x, TlVec3 n) {
   return found;
 }
 
-static TlStatus add_element(Making *m, const int32_t corner[4]) {
-  TlElements *out = m->out;
-  TlCurved c = curved(out, corner);
-  TlVec3 middle = tl_curved_point(&c, 0.5, 0.5);
-  double area = tl_curved_stretch(&c, 0.5, 0.5), radius = 0,
-         rise = 0; /* exact where it is bilinear */
-  if (!(area > 0)) return TL_OK;
-  TlVec3 n = tl_unit(tl_add(tl_add(c.n[0], c.n[1]), tl_add(c.n[2], c.n[3])));
-  for (int k = 0; k < 4; k++) {
-    TlVec3 arm = tl_sub(c.v[k], middle);
-    radius = tl_max(radius, tl_norm(arm));
-    rise = tl_max(rise, tl_dot(arm, n));
+/* The sum of an element's points with weights a along u and b along w. */
+static TlVec3 between(const TlElements *e, const int32_t point[TL_ELEMENT_POINTS],
+                      const double a[3], const double b[3]) {
+  TlVec3 x = {0, 0, 0};
+  for (int k = 0; k < TL_ELEMENT_POINTS; k++)
+    x = tl_axpy(x, a[k % 3] * b[k / 3], tl_element_point(e, point[k]));
+  return x;
+}
+
+/* Normal of the quadratic, as long as its area over that of u and w. */
+static TlVec3 normal_at(const TlElements *e, const int32_t point[TL_ELEMENT_POINTS], double u,
+                        double w) {
+  double a[3], b[3], da[3], db[3];
+  tl_element_weights(u, a);
+  tl_element_weights(w, b);
+  tl_element_slopes(u, da);
+  tl_element_slopes(w, db);
+  return tl_cross(between(e, point, da, b), between(e, point, a, db));
+}
+
+/* Of the places of an element that are surface. */
+static double area_of(const TlElement *e) {
+  double sum = 0;
+  for (int k = 0; k < TL_ELEMENT_ACROSS * TL_ELEMENT_ACROSS; k++) {
+    double u = tl_element_place(k % TL_ELEMENT_ACROSS), w = tl_element_place(k / TL_ELEMENT_ACROSS);
+    if (!(e->bare >> k & 1)) continue;
+    sum += (1 - w) * ((1 - u) * (double)e->stretch[0] + u * (double)e->stretch[1]) +
+           w * ((1 - u) * (double)e->stretch[2] + u * (double)e->stretch[3]);
   }
+  return sum / (TL_ELEMENT_ACROSS * TL_ELEMENT_ACROSS);
+}
+
+static TlStatus add_element(Making *m, const int32_t point[TL_ELEMENT_POINTS], uint64_t bare) {
+  TlElements *out = m->out;
+  TlElement e = {.bare = bare};
+  double at[4]; /* a quarter of the way from each corner */
+  for (int k = 0; k < 4; k++)
+    at[k] = tl_norm(normal_at(out, point, k & 1 ? 0.75 : 0.25, k & 2 ? 0.75 : 0.25));
+  for (int k = 0; k < 4; k++) {
+    double corner = 2.25 * at[k] - 0.75 * (at[k ^ 1] + at[k ^ 2]) + 0.25 * at[k ^ 3];
+    e.stretch[k] = (float)tl_max(corner, 0);
+  }
+  double area = area_of(&e);
+  if (!(area > 0)) return TL_OK;
+  TlVec3 middle = tl_element_point(out, point[TL_ELEMENT_MIDDLE]);
+  e.node = nearest_node(m, middle, tl_unit(normal_at(out, point, 0.5, 0.5)));
+  memcpy(e.point, point, sizeof e.point);
   TL_TRY(TL_RESERVE(out->element, m->elements, (size_t)out->count + 1));
-  out->element[out->count++] = (TlElement){.corner = {corner[0], corner[1], corner[2], corner[3]},
-                                           .node = nearest_node(m, middle, n),
-                                           .normal = {(float)n.x, (float)n.y, (float)n.z},
-                                           .area_m2 = (float)area,
-                                           .radius_m = (float)(MARGIN * radius),
-                                           .rise_m = (float)(RISE * rise)};
-  m->area += area;
+  out->element[out->count++] = e;
+  out->area_m2 += area;
   return TL_OK;
+}
+
+/* Corners in turn; the points of an element between them. */
+static TlStatus points_between(Making *m, const int32_t corner[4], int32_t point[]) {
+  int32_t side[4];
+  for (int k = 0; k < 4; k++) TL_TRY(middle_of_side(m, corner[k], corner[(k + 1) % 4], &side[k]));
+  TlVec3 x = {0, 0, 0};
+  for (int k = 0; k < 4; k++)
+    x = tl_axpy(tl_axpy(x, 0.5, tl_element_point(m->out, side[k])), -0.25,
+                tl_element_point(m->out, corner[k]));
+  if (!m->shape->place->part) x = onto_surface(m->shape, x);
+  const int32_t in_turn[] = {corner[0], side[0],   corner[1], side[3],  0,
+                             side[1],   corner[3], side[2],   corner[2]};
+  memcpy(point, in_turn, sizeof in_turn);
+  return add_point(m, x, &point[TL_ELEMENT_MIDDLE]);
+}
+
+/* The corners, in turn, of a quarter. */
+static void corners_of_quarter(const int32_t point[TL_ELEMENT_POINTS], int quarter,
+                               int32_t corner[4]) {
+  int low = (quarter & 1) + 3 * (quarter >> 1);
+  const int at[4] = {low, low + 1, low + 4, low + 3};
+  for (int k = 0; k < 4; k++) corner[k] = point[at[k]];
 }
 
 /* ---- of an avatar ---- */
 
-/* Onto the zero of the spline; where it is not found nearby x stays where it is. */
-static TlVec3 onto_surface(const TlSpline *spline, TlVec3 x, TlVec3 *n) {
-  TlVec3 at = x, g;
-  for (int i = 0; i < 6; i++) {
-    double phi = tl_spline_phi(spline, at, &g, NULL), square = tl_norm2(g);
-    if (!(square > 1e-4)) break;
-    double step = -phi / square, most = 0.5 * spline->spacing_m / sqrt(square);
-    at = tl_axpy(at, tl_max(-most, tl_min(most, step)), g);
-    if (fabs(phi) < 1e-6 * spline->spacing_m) break;
+/* How far the quadratic leaves the surface in the middles of its quarters. */
+static double leaves(const Making *m, const int32_t point[TL_ELEMENT_POINTS]) {
+  double most = 0;
+  for (int k = 0; k < 4; k++) {
+    double a[3], b[3];
+    tl_element_weights(k & 1 ? 0.75 : 0.25, a);
+    tl_element_weights(k & 2 ? 0.75 : 0.25, b);
+    TlVec3 x = between(m->out, point, a, b);
+    most = tl_max(most, fabs(field(m->shape, x, NULL)));
   }
-  if (tl_norm(tl_sub(at, x)) > spline->spacing_m) at = x;
-  tl_spline_phi(spline, at, n, NULL);
-  *n = tl_unit(*n);
-  return at;
+  return most;
 }
 
 static TlStatus divide(Making *m, const int32_t corner[4], int depth) {
-  const TlSpline *spline = &m->shape->place->spline;
-  TlCurved c = curved(m->out, corner);
-  double off = fabs(tl_spline_phi(spline, tl_curved_point(&c, 0.5, 0.5), NULL, NULL));
-  if (depth == DEEPEST || off < OFF * m->out->size_m) return add_element(m, corner);
-  static const double at[5][2] = {{0.5, 0}, {1, 0.5}, {0.5, 1}, {0, 0.5}, {0.5, 0.5}};
-  int32_t middle[5];
-  for (int k = 0; k < 5; k++) {
-    TlVec3 n, x = onto_surface(spline, tl_curved_point(&c, at[k][0], at[k][1]), &n);
-    TL_TRY(add_corner(m, x, n, &middle[k]));
+  int32_t point[TL_ELEMENT_POINTS], quarter[4];
+  TL_TRY(points_between(m, corner, point));
+  if (depth == DEEPEST || leaves(m, point) < OFF * m->out->size_m)
+    return add_element(m, point, UINT64_MAX);
+  for (int k = 0; k < 4; k++) {
+    corners_of_quarter(point, k, quarter);
+    TL_TRY(divide(m, quarter, depth + 1));
   }
-  for (int k = 0; k < 4; k++)
-    TL_TRY(divide(m, (int32_t[]){corner[k], middle[k], middle[4], middle[(k + 3) % 4]}, depth + 1));
   return TL_OK;
 }
 
@@ -141,7 +240,7 @@ static int64_t point_at(const Net *net, const int32_t at[3]) {
 
 /* The corner of a cell: where its edges are cut, in the mean. */
 static TlStatus corner_of_cell(Making *m, Net *net, const int32_t cell[3]) {
-  TlVec3 sum = {0, 0, 0}, n;
+  TlVec3 sum = {0, 0, 0};
   int cuts = 0;
   for (int axis = 0; axis < 3; axis++)
     for (int k = 0; k < 4; k++) {
@@ -158,9 +257,9 @@ static TlStatus corner_of_cell(Making *m, Net *net, const int32_t cell[3]) {
     }
   if (cuts == 0) return TL_OK;
   TlVec3 p = tl_axpy(net->origin, net->cell / cuts, sum);
-  p = onto_surface(&m->shape->place->spline, p, &n);
+  p = onto_surface(m->shape, p);
   int32_t number;
-  TL_TRY(add_corner(m, p, n, &number));
+  TL_TRY(add_point(m, p, &number));
   net->corner[point_at(net, cell)] = number + 1;
   return TL_OK;
 }
@@ -205,7 +304,7 @@ static TlStatus cut(Making *m, Net *net) {
       for (at[0] = 0; at[0] < net->n[0] - (less); at[0]++)
   EACH(0) {
     TlVec3 p = tl_axpy(net->origin, net->cell, tl_vec3(at[0], at[1], at[2]));
-    net->phi[point_at(net, at)] = (float)tl_spline_phi(&m->shape->place->spline, p, NULL, NULL);
+    net->phi[point_at(net, at)] = (float)field(m->shape, p, NULL);
   }
   EACH(1) TL_TRY(corner_of_cell(m, net, at));
   EACH(1) for (int axis = 0; axis < 3; axis++) TL_TRY(quad_of_edge(net, at, axis));
@@ -220,21 +319,21 @@ static TlStatus even_out(Making *m, const Net *net) {
     int32_t count;
   } Mean;
   Mean *mean;
-  int32_t corners = m->out->corner_count;
+  int32_t corners = m->out->point_count;
   for (int round = 0; round < ROUNDS; round++) {
     TL_TRY(TL_NEW(mean, (size_t)corners));
     for (size_t q = 0; q < net->quads; q++)
       for (int k = 0; k < 4; k++) {
         Mean *of = &mean[net->quad[q][k]];
-        of->sum = tl_add(of->sum, place_of(m->out, net->quad[q][(k + 1) % 4]));
-        of->sum = tl_add(of->sum, place_of(m->out, net->quad[q][(k + 3) % 4]));
+        of->sum = tl_add(of->sum, tl_element_point(m->out, net->quad[q][(k + 1) % 4]));
+        of->sum = tl_add(of->sum, tl_element_point(m->out, net->quad[q][(k + 3) % 4]));
         of->count += 2;
       }
     for (int32_t i = 0; i < corners; i++) {
       if (mean[i].count == 0) continue;
-      TlVec3 n, x = tl_scale(1.0 / mean[i].count, mean[i].sum);
-      x = onto_surface(&m->shape->place->spline, x, &n);
-      set_corner(m->out, i, x, n);
+      TlVec3 x = tl_scale(1.0 / mean[i].count, mean[i].sum);
+      x = onto_surface(m->shape, x);
+      set_point(m->out, i, x);
     }
     tl_free(mean);
   }
@@ -243,8 +342,10 @@ static TlStatus even_out(Making *m, const Net *net) {
 
 static TlStatus from_net(Making *m, double cell) {
   Net net = {.cell = cell};
-  m->out->count = m->out->corner_count = 0;
-  m->area = 0;
+  m->out->count = m->out->point_count = 0;
+  m->out->area_m2 = 0;
+  for (size_t i = 0; i < m->places; i++) m->side[i].middle = -1;
+  m->sides = 0;
   TlStatus status = cut(m, &net);
   if (status == TL_OK) status = even_out(m, &net);
   for (size_t q = 0; status == TL_OK && q < net.quads; q++) status = divide(m, net.quad[q], 0);
@@ -254,87 +355,19 @@ static TlStatus from_net(Making *m, double cell) {
   return status;
 }
 
-/* ---- how much the field bends ---- */
-
-/* No less than the largest second derivative. */
-static double bend_at(const TlSpline *spline, TlVec3 x) {
-  TlVec3 g;
-  TlSym3 h;
-  tl_spline_phi(spline, x, &g, &h);
-  return sqrt(h.xx * h.xx + h.yy * h.yy + h.zz * h.zz +
-              2 * (h.xy * h.xy + h.xz * h.xz + h.yz * h.yz));
-}
-
-/* In each block as large as an element's reach, or a cell of the spline, the largest at some of its places: all
- * eight about each point of the spline's grid, between which it is smooth. */
-static void measure_blocks(const TlSpline *s, const TlElements *e, float *own) {
-  double h = s->spacing_m;
-  for (int32_t k = 0; k < s->nz; k++)
-    for (int32_t j = 0; j < s->ny; j++)
-      for (int32_t i = 0; i < s->nx; i++)
-        for (int corner = 0; corner < 8; corner++) {
-          TlVec3 p = tl_vec3((i + 0.49 * (corner & 1 ? 1 : -1)) * h,
-                             (j + 0.49 * (corner & 2 ? 1 : -1)) * h,
-                             (k + 0.49 * (corner & 4 ? 1 : -1)) * h);
-          int64_t block[3] = {(int64_t)(p.x / e->block_m), (int64_t)(p.y / e->block_m),
-                              (int64_t)(p.z / e->block_m)};
-          for (int a = 0; a < 3; a++) {
-            block[a] = block[a] < 0 ? 0 : block[a];
-            block[a] = block[a] > e->blocks[a] - 1 ? e->blocks[a] - 1 : block[a];
-          }
-          float *at = &own[(block[2] * e->blocks[1] + block[1]) * e->blocks[0] + block[0]];
-          *at = fmaxf(*at, (float)(BEND_MORE * bend_at(s, tl_add(s->origin_m, p))));
-        }
-}
-
-/* Each block takes the largest of its neighbours and itself. */
-static void spread_blocks(const TlElements *e, const float *own) {
-  const int32_t *n = e->blocks;
-  for (int32_t k = 0; k < n[2]; k++)
-    for (int32_t j = 0; j < n[1]; j++)
-      for (int32_t i = 0; i < n[0]; i++) {
-        float most = 0;
-        for (int32_t z = k > 0 ? k - 1 : 0; z <= k + 1 && z < n[2]; z++)
-          for (int32_t y = j > 0 ? j - 1 : 0; y <= j + 1 && y < n[1]; y++)
-            for (int32_t x = i > 0 ? i - 1 : 0; x <= i + 1 && x < n[0]; x++)
-              most = fmaxf(most, own[((int64_t)z * n[1] + y) * n[0] + x]);
-        e->bend[((int64_t)k * n[1] + j) * n[0] + i] = most;
-      }
-}
-
-static TlStatus measure_bends(TlElements *e, const TlSpline *s) {
-  float *own;
-  size_t count = 1;
-  const int32_t points[3] = {s->nx, s->ny, s->nz};
-  e->block_m = tl_max(e->reach_m, s->spacing_m);
-  e->origin_m = s->origin_m;
-  for (int k = 0; k < 3; k++) {
-    e->blocks[k] = (int32_t)((points[k] - 1) * s->spacing_m / e->block_m) + 1;
-    count *= (size_t)e->blocks[k];
-  }
-  TL_TRY(TL_NEW(e->bend, count));
-  TL_TRY(TL_NEW(own, count));
-  measure_blocks(s, e, own);
-  spread_blocks(e, own);
-  tl_free(own);
-  for (int32_t i = 0; i < e->corner_count; i++)
-    e->bend_most = tl_max(e->bend_most, tl_elements_bend(e, place_of(e, i)));
-  return TL_OK;
-}
-
 /* Where a part is thinner than a cell the net loses some of it: then a finer one. */
 static TlStatus of_avatar(Making *m) {
   double want = m->shape->avatar->area_m2, cell = CELL * m->out->size_m;
   for (int finer = 0; finer < 3; finer++) {
     TL_TRY(from_net(m, cell));
-    if (fabs(m->area / want - 1) < LOST) break;
+    if (fabs(m->out->area_m2 / want - 1) < LOST) break;
     cell *= 0.5;
   }
-  if (!(fabs(m->area / want - 1) < LOST))
+  if (!(fabs(m->out->area_m2 / want - 1) < LOST))
     return tl_fail(TL_EINPUT,
                    "its elements have %.3g times the area of its surface: parts of it are thinner "
                    "than a cell of its grid",
-                   m->area / want);
+                   m->out->area_m2 / want);
   return TL_OK;
 }
 
@@ -350,40 +383,48 @@ static bool is_covered(const TlPlaceShape *place, int part, TlVec3 x) {
   return false;
 }
 
-/* A flat element; where only part of it is covered, the rest of it. */
-static TlStatus add_flat(Making *m, int part, const TlCurved *c, int depth) {
-  const TlPlaceShape *place = m->shape->place;
-  bool covered = is_covered(place, part, tl_curved_point(c, 0.5, 0.5)), mixed = false;
-  for (int k = 0; k < 4; k++) mixed = mixed || is_covered(place, part, c->v[k]) != covered;
-  if (!mixed || depth == DEEPEST) {
-    int32_t corner[4];
-    if (covered) return TL_OK;
-    for (int k = 0; k < 4; k++) TL_TRY(add_corner(m, c->v[k], c->n[k], &corner[k]));
-    return add_element(m, corner);
+/* A flat element, where no other part covers it; its places do not see a border finer than a quarter of one. */
+static TlStatus add_flat(Making *m, int part, const int32_t corner[4], int depth) {
+  int32_t point[TL_ELEMENT_POINTS], quarter[4];
+  uint64_t bare = 0;
+  TL_TRY(points_between(m, corner, point));
+  for (int k = 0; k < TL_ELEMENT_ACROSS * TL_ELEMENT_ACROSS; k++) {
+    double a[3], b[3];
+    tl_element_weights(tl_element_place(k % TL_ELEMENT_ACROSS), a);
+    tl_element_weights(tl_element_place(k / TL_ELEMENT_ACROSS), b);
+    TlVec3 x = between(m->out, point, a, b);
+    if (!is_covered(m->shape->place, part, x)) bare |= (uint64_t)1 << k;
   }
+  if (bare == 0) return TL_OK;
+  if (bare == UINT64_MAX || depth == DEEPEST) return add_element(m, point, bare);
   for (int k = 0; k < 4; k++) {
-    double u = 0.5 * (k & 1), w = 0.5 * (k >> 1);
-    TlCurved quarter = *c;
-    for (int i = 0; i < 4; i++)
-      quarter.v[i] = tl_curved_point(c, u + 0.5 * (i == 1 || i == 2), w + 0.5 * (i > 1));
-    TL_TRY(add_flat(m, part, &quarter, depth + 1));
+    corners_of_quarter(point, k, quarter);
+    TL_TRY(add_flat(m, part, quarter, depth + 1));
   }
   return TL_OK;
 }
 
-/* A flat quadrilateral of a face, in as many elements as its longest side asks for. */
-static TlStatus divide_flat(Making *m, int part, const TlVec3 v[4], TlVec3 n) {
-  TlCurved c = {{v[0], v[1], v[2], v[3]}, {n, n, n, n}};
-  double side = 0;
-  for (int k = 0; k < 4; k++) side = tl_max(side, tl_norm(tl_sub(v[k], v[(k + 1) % 4])));
-  int count = (int)ceil(side / (CELL * m->out->size_m));
-  for (int i = 0; i < count; i++)
-    for (int j = 0; j < count; j++) {
-      TlCurved one = c;
-      for (int k = 0; k < 4; k++)
-        one.v[k] = tl_curved_point(&c, (double)(i + (k == 1 || k == 2)) / count,
-                                   (double)(j + (k > 1)) / count);
-      TL_TRY(add_flat(m, part, &one, 0));
+/* From the middle of a face to one of its corners: elements become small towards the edges. */
+static double towards_edge(int32_t i) {
+  double left = 1 - (double)i / FLAT;
+  return 1 - left * left * left;
+}
+
+/* A quadrilateral of a face between its middle and a corner of it, v[2]. */
+static TlStatus divide_flat(Making *m, int part, const TlVec3 v[4]) {
+  int32_t first = m->out->point_count;
+  for (int32_t j = 0; j <= FLAT; j++)
+    for (int32_t i = 0; i <= FLAT; i++) {
+      double u = towards_edge(i), w = towards_edge(j);
+      TlVec3 low = tl_axpy(tl_scale(1 - u, v[0]), u, v[1]),
+             high = tl_axpy(tl_scale(1 - u, v[3]), u, v[2]);
+      int32_t number;
+      TL_TRY(add_point(m, tl_axpy(tl_scale(1 - w, low), w, high), &number));
+    }
+  for (int32_t j = 0; j < FLAT; j++)
+    for (int32_t i = 0; i < FLAT; i++) {
+      int32_t low = first + j * (FLAT + 1) + i;
+      TL_TRY(add_flat(m, part, (int32_t[]){low, low + 1, low + FLAT + 2, low + FLAT + 1}, 0));
     }
   return TL_OK;
 }
@@ -398,7 +439,7 @@ static TlStatus of_face(Making *m, int part, const TlFacets *f, int32_t face) {
     TlVec3 before = f->corner[f->loop[face][(k + count - 1) % count]],
            at = f->corner[f->loop[face][k]], after = f->corner[f->loop[face][(k + 1) % count]];
     TlVec3 v[4] = {middle, tl_scale(0.5, tl_add(before, at)), at, tl_scale(0.5, tl_add(at, after))};
-    TL_TRY(divide_flat(m, part, v, f->normal[face]));
+    TL_TRY(divide_flat(m, part, v));
   }
   return TL_OK;
 }
@@ -416,28 +457,55 @@ static TlStatus of_parts(Making *m) {
 static int by_node(const void *one, const void *two) {
   const TlElement *a = one, *b = two;
   if (a->node != b->node) return a->node < b->node ? -1 : 1;
-  for (int k = 0; k < 4; k++)
-    if (a->corner[k] != b->corner[k]) return a->corner[k] < b->corner[k] ? -1 : 1;
-  return 0;
+  int32_t i = a->point[TL_ELEMENT_MIDDLE], j = b->point[TL_ELEMENT_MIDDLE];
+  return i < j ? -1 : i > j;
+}
+
+/* Points in the order in which elements use them, so that those of an element lie together in memory. */
+static TlStatus put_in_order(TlElements *e) {
+  int32_t *number, count = 0;
+  float(*point)[3];
+  TL_TRY(TL_NEW(number, (size_t)e->point_count)); /* the new one, + 1 */
+  TlStatus status = TL_NEW(point, (size_t)e->point_count);
+  for (int32_t i = 0; i < e->count && status == TL_OK; i++)
+    for (int k = 0; k < TL_ELEMENT_POINTS; k++) {
+      int32_t *at = &e->element[i].point[k];
+      if (number[*at] == 0) {
+        memcpy(point[count], e->point[*at], sizeof *point);
+        number[*at] = ++count;
+      }
+      *at = number[*at] - 1;
+    }
+  tl_free(number);
+  if (status != TL_OK) return status;
+  tl_free(e->point);
+  e->point = point;
+  e->point_count = count;
+  return TL_OK;
 }
 
 /* Areas of an avatar to its own sum; elements in order of their nodes. */
 static TlStatus finish(Making *m) {
   TlElements *out = m->out;
   TlVec3 *middle;
-  float scale = m->shape->avatar ? (float)(m->shape->avatar->area_m2 / m->area) : 1;
+  float scale = m->shape->avatar ? (float)(m->shape->avatar->area_m2 / m->out->area_m2) : 1;
   qsort(out->element, (size_t)out->count, sizeof *out->element, by_node);
+  TL_TRY(put_in_order(out));
   TL_TRY(TL_NEW(middle, (size_t)out->count));
   for (int32_t i = 0; i < out->count; i++) {
-    TlCurved c = curved(out, out->element[i].corner);
-    middle[i] = tl_curved_point(&c, 0.5, 0.5);
-    out->element[i].area_m2 *= scale;
-    out->area_m2 += (double)out->element[i].area_m2 / out->count;
-    out->reach_m = tl_max(out->reach_m, (double)out->element[i].radius_m);
+    TlElement *e = &out->element[i];
+    middle[i] = tl_element_point(out, e->point[TL_ELEMENT_MIDDLE]);
+    for (int k = 0; k < 4; k++) e->stretch[k] *= scale;
+    for (int k = 0; k < TL_ELEMENT_POINTS; k++) {
+      double far = tl_norm(tl_sub(tl_element_point(out, e->point[k]), middle[i]));
+      e->radius_m = fmaxf(e->radius_m, nextafterf((float)far, INFINITY));
+    }
+    out->reach_m = tl_max(out->reach_m, (double)e->radius_m);
   }
+  out->area_m2 *= (double)scale;
   TL_TRY(tl_shape_of_points(&out->middles, middle, out->count));
   out->middles->radius_m = m->shape->radius_m;
-  return m->shape->place->part ? TL_OK : measure_bends(out, &m->shape->place->spline);
+  return TL_OK;
 }
 
 static TlStatus make(Making *m) {
@@ -461,6 +529,7 @@ TlStatus tl_elements_new(TlElements **elements, const TlShape *shape) {
   m.out->size_m = cbrt(shape->volume_m3 * 3 / (4 * M_PI));
   TlStatus status = make(&m);
   tl_free(m.node_normal);
+  tl_free(m.side);
   if (status == TL_OK) return TL_OK;
   tl_elements_free(*elements);
   *elements = NULL;
@@ -469,9 +538,8 @@ TlStatus tl_elements_new(TlElements **elements, const TlShape *shape) {
 
 void tl_elements_free(TlElements *e) {
   if (!e) return;
-  tl_free(e->corner);
+  tl_free(e->point);
   tl_free(e->element);
-  tl_free(e->bend);
   tl_shape_free(e->middles);
   tl_free(e);
 }

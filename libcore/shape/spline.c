@@ -147,8 +147,7 @@ INLINE F4 weighted(F4 a, F4 b, F4 c, const float w[3]) {
   return w[0] * a + w[1] * b + w[2] * c;
 }
 
-TL_LANES_CLONES double tl_spline_phi(const TlSpline *s, TlVec3 p, TlVec3 *gradient,
-                                     TlSym3 *hessian) {
+INLINE double phi_at(const TlSpline *s, TlVec3 p, TlVec3 *gradient, TlSym3 *hessian) {
   const double inverse = 1 / s->spacing_m;
   Along x = along((p.x - s->origin_m.x) * inverse, s->nx),
         y = along((p.y - s->origin_m.y) * inverse, s->ny),
@@ -188,4 +187,14 @@ TL_LANES_CLONES double tl_spline_phi(const TlSpline *s, TlVec3 p, TlVec3 *gradie
                         .yz = i2 * (double)dot(yz, wx)};
   }
   return (double)dot(v, wx) + out * s->spacing_m;
+}
+
+TL_LANES_CLONES double tl_spline_phi(const TlSpline *s, TlVec3 p, TlVec3 *gradient,
+                                     TlSym3 *hessian) {
+  return phi_at(s, p, gradient, hessian);
+}
+
+TL_LANES_CLONES void tl_spline_many(const TlSpline *s, const TlVec3 *p, size_t count, double *phi,
+                                    TlVec3 *gradient) {
+  for (size_t i = 0; i < count; i++) phi[i] = phi_at(s, p[i], &gradient[i], NULL);
 }

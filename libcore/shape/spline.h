@@ -38,5 +38,8 @@ void tl_spline_free(TlSpline *spline);
 /* phi at p with its gradient and second derivatives (either may be NULL), in one evaluation of 27
  * coefficients. Outside the box the second derivatives are those at its nearest point. */
 double tl_spline_phi(const TlSpline *spline, TlVec3 p, TlVec3 *gradient, TlSym3 *hessian);
+/* The same at many places, without second derivatives. */
+void tl_spline_many(const TlSpline *spline, const TlVec3 *p, size_t count, double *phi,
+                    TlVec3 *gradient);
 
 #endif

@@ -539,9 +539,8 @@ static TlSearchOptions penalty_search(const TlModel *m) {
   if (search.edges == TL_EDGES_PLACES && m->penalty.spread == TL_SPREAD_NODES)
     search.edges = TL_EDGES_NODES;
   if (m->penalty.spread == TL_SPREAD_TRACTION && search.edges != TL_EDGES_NODES) {
-    search.elements = search.edges == TL_EDGES_REFINE;
     search.edges = TL_EDGES_PLACES;
-    search.surface = true;
+    search.surface = search.elements = true;
   }
   return search;
 }

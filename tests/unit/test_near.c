@@ -384,8 +384,7 @@ START_TEST(kept_lists_serve_boundaries_and_the_deepest_node_of_a_coming_pose) {
       TlWanted w = {2e-4 + 2 * way, 2e-4 + 2 * way, INFINITY}, v = w, wanted = w;
       TlMat3 t = tl_quat_matrix(b.rotation[0]);
       near.count = all.count = 0;
-      CK_OK(tl_near_boundary(&wall, &b.colliders, 0, b.colliders.shape[0], &t, &boundary, k.speed,
-                             &w, &near));
+      CK_OK(tl_near_boundary(&wall, &b.colliders, 0, &t, &boundary, k.speed, &w, &near));
       CK_OK(tl_narrow_boundary_all(&b.colliders, 0, &boundary, &v, &all));
       same_points(&near, &all, &wanted, trial, step);
       compared += (int64_t)all.count;
@@ -460,8 +459,7 @@ START_TEST(kept_lists_find_what_testing_every_node_finds_over_terrain_and_its_ed
       TlWanted w = {2e-4 + 2 * way, 2e-4 + 2 * way, INFINITY}, v = w, wanted = w;
       TlMat3 t = tl_quat_matrix(b.rotation[0]);
       near.count = all.count = 0;
-      CK_OK(tl_near_boundary(&wall, &b.colliders, 0, b.colliders.shape[0], &t, &ground, k.speed, &w,
-                             &near));
+      CK_OK(tl_near_boundary(&wall, &b.colliders, 0, &t, &ground, k.speed, &w, &near));
       CK_OK(tl_narrow_boundary_all(&b.colliders, 0, &ground, &v, &all));
       same_points(&near, &all, &wanted, trial, step);
       compared += (int64_t)all.count;
