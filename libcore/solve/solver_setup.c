@@ -38,9 +38,8 @@ const TlParam tl_solver_params[] = {
     CHOICE(TlSolverSetup, edges, "places", "nodes|places|refine",
            "contacts where the surfaces come closest or overlap most, edge on edge included; at "
            "nodes only, as in the papers; or at nodes and at places sought anew between them, some "
-           "ten times as dear. Of the penalty method's traction, refine also integrates over the "
-           "surfaces of grains with hollows, and of polyhedra against curved grains, which else "
-           "bear on their nodes; some thirty times as dear"),
+           "ten times as dear. The penalty method's traction is of surfaces, or of nodes: places "
+           "and refine are the same to it"),
     INT(TlSolverSetup, increments, "20", 1, 10000, "velocity increments of a compression"),
     INT(TlSolverSetup, max_rounds, "40", 1, 100000,
         "rounds of compression and separation before an island is finished with restitution 0"),

@@ -1,6 +1,6 @@
 /* Penalty forces over surfaces: in a heap, the overlap that each contact's force is reckoned from beside
  * the true one, which the oracle of overlap finds on the same poses (post/overlap.h: separating axes, a
- * hundred points a node). Seven shapes, the last by the elements of its surface (edges: refine); by nodes three. */
+ * hundred points a node). Seven shapes, the last by the elements of its surface; by nodes three. */
 #include "judge/cases.h"
 #include "judge/judge.h"
 #include "judge/overlap.h"
@@ -33,11 +33,11 @@ static const Case cases[] = {{"cube", "", true},
                              {"tetrahedron", "solver.edges=nodes", false},
                              {"block", "solver.edges=nodes", false},
                              {"coarse-block",
-                              "solver.edges=refine release.count=24 penalty.normal_Pa_m=2e8 "
-                              "penalty.touching_share=0.1",
+                              "release.count=24 penalty.normal_Pa_m=2e8 penalty.touching_share=0.1",
                               true, COARSE},
                              {"coarse-block",
-                              "release.count=24 penalty.normal_Pa_m=2e8 penalty.touching_share=0.1",
+                              "solver.edges=nodes release.count=24 penalty.normal_Pa_m=2e8 "
+                              "penalty.touching_share=0.1",
                               false, COARSE}};
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -102,10 +102,10 @@ int main(int argc, char **argv) {
         "that is over %g%% off the true one (worst %.0f%%, or %.2f%% of the radius); true overlap "
         "of pairs %.2f%% of the "
         "radius in the median, %.2f%% at most, %.2f%% at planes. %.1f CPU-s.",
-        c->shape, c->judged ? strstr(c->sets, "refine") ? " by elements" : "" : " by nodes",
-        o[k].contacts, 100 * (c->least > 0 ? c->least : LEAST), o[k].off, 100 * WITHIN,
-        100 * o[k].worst, 100 * o[k].far, 100 * o[k].truth.pairs.median_share,
-        100 * o[k].truth.pairs.largest_share, 100 * o[k].truth.ground.largest_share, o[k].cpu_s);
+        c->shape, c->judged ? c->least > 0 ? " by elements" : "" : " by nodes", o[k].contacts,
+        100 * (c->least > 0 ? c->least : LEAST), o[k].off, 100 * WITHIN, 100 * o[k].worst,
+        100 * o[k].far, 100 * o[k].truth.pairs.median_share, 100 * o[k].truth.pairs.largest_share,
+        100 * o[k].truth.ground.largest_share, o[k].cpu_s);
   }
   return judge_close();
 }
