@@ -20,6 +20,16 @@ static int64_t state_bytes(void) {
  * lists for it; a contact point with its copies, its memory and the places of its pair, by any method.
  * Ghosts as many again at worst. */
 enum { BODY_BYTES = 3000, CONTACT_BYTES = 4000, BASE_BYTES = 40 << 20 };
+/* Of the elements of a scanned grain's surface (model/elements.h): 3,000 of them in the mean. */
+enum { ELEMENTS_BYTES = 400000 };
+
+/* Of avatars, with their splines and elements where contacts are sought by these. */
+static int64_t avatar_bytes(const TlRun *run) {
+  const TlSearchOptions *search = &run->model->dem->search;
+  const TlSelection *s = &run->model->selection;
+  return s->grid_bytes * (search->edges == TL_EDGES_PLACES ? 2 : 1) +
+         (search->elements ? s->avatars * ELEMENTS_BYTES : 0);
+}
 
 int64_t tl_run_memory(const TlRun *run, int contacts) {
   int64_t ranks = tl_comm_size(run->comm),
@@ -33,7 +43,7 @@ int64_t tl_run_memory(const TlRun *run, int contacts) {
                               run->model->terrain.band_count * 4
                         : 0;
   return (grains + ghosts) * BODY_BYTES + grains * contacts * CONTACT_BYTES +
-         run->model->selection.grid_bytes + terrain + BASE_BYTES;
+         avatar_bytes(run) + terrain + BASE_BYTES;
 }
 
 /* Does contact memory hold places (contact/places.h)? */

@@ -104,7 +104,7 @@ typedef struct Part {
   double *diameter;
   int64_t count;
   double radius, low[3], high[3];
-  double grid_bytes;
+  double grid_bytes, avatars;
 } Part;
 
 static double grid_bytes(const TlGrainRow *row) {
@@ -123,6 +123,7 @@ static TlStatus measure_row(void *context, const TlGrainRow *row) {
     p->high[a] = fmax(p->high[a], c[a] + row->radius_m);
   }
   p->grid_bytes += grid_bytes(row);
+  p->avatars++;
   return TL_OK;
 }
 
@@ -141,6 +142,7 @@ static void measure_start(const TlStart *s, Part *p) {
     }
   }
   for (int64_t i = 0; i < s->shape_count; i++) p->grid_bytes += grid_bytes(&s->shapes[i]);
+  p->avatars += (double)s->shape_count;
 }
 
 /* The middle of all ranks' values by halving their range: counts travel, values do not. */
@@ -180,10 +182,12 @@ static TlStatus measure(TlSelection *s, TlComm *comm, Part *part) {
   TL_TRY(tl_comm_most(comm, most, 4));
   TL_TRY(tl_comm_least(comm, part->low, 3));
   TL_TRY(tl_comm_sum(comm, &part->grid_bytes, 1));
+  TL_TRY(tl_comm_sum(comm, &part->avatars, 1));
   s->radius_m = most[0];
   s->low_m = tl_vec3_of(part->low);
   s->high_m = tl_vec3(most[1], most[2], most[3]);
   s->grid_bytes = (int64_t)part->grid_bytes;
+  s->avatars = (int64_t)part->avatars;
   return median(comm, part, s->count, &s->median_diameter_m);
 }
 

@@ -24,7 +24,8 @@ typedef struct TlSelection {
   /* over all selected grains, as scanned; from-run: as they are there over the run's grain_scale */
   double radius_m, median_diameter_m;
   TlVec3 low_m, high_m; /* box of the bounding spheres in the scan */
-  int64_t grid_bytes;   /* estimated memory of all avatars */
+  int64_t grid_bytes;   /* estimated memory of all avatars' grids and nodes */
+  int64_t avatars;      /* so many */
 } TlSelection;
 
 /* Collective. TL_EINPUT at the study's key when a grain or sample is not there or none is left. */
