@@ -297,6 +297,11 @@ static void note_pose(TlNearPair *n, Pose2 *p) {
   n->r0 = p->r;
 }
 
+static bool asks(const Pose2 *p, int s) {
+  const TlNearElements *elements = p->query->elements;
+  return !elements || !elements->only[1 - s];
+}
+
 /* Both lists anew at this pose. */
 static TlStatus pair_build(TlNearPair *n, Pose2 *p, double way, const TlWanted *wanted,
                            TlPoints *points) {
@@ -310,7 +315,7 @@ static TlStatus pair_build(TlNearPair *n, Pose2 *p, double way, const TlWanted *
   int64_t before = points->lookups;
   n->cutoff = 0; /* a failure on the way leaves no list */
   for (int s = 0; s < p->sides; s++) {
-    TL_TRY(collect(p, s, &wide, points, &count));
+    if (asks(p, s)) TL_TRY(collect(p, s, &wide, points, &count));
     if (s == 0) first_side = count;
   }
   double cutoff = tl_wanted_limit(&wide);
@@ -322,7 +327,7 @@ static TlStatus pair_build(TlNearPair *n, Pose2 *p, double way, const TlWanted *
     if (elements && some > 0)
       TL_TRY(elements->judge(elements->context, s, cutoff, found, &some, points));
     TL_TRY(list_fill(list, found, some, cutoff));
-    n->side[s].least = list->count > 0 ? (double)list->node[0].gap : cutoff;
+    n->side[s].least = list->count > 0 ? (double)list->node[0].gap : asks(p, s) ? cutoff : INFINITY;
   }
   note_pose(n, p);
   n->cutoff = cutoff;
@@ -553,7 +558,9 @@ static TlStatus fine_list(TlNearPair *n, Pose2 *p, TlPoints *points) {
     TlNodeHit *found = points->hit + first;
     if (some > 0) TL_TRY(elements->judge(elements->context, s, cutoff, found, &some, points));
     TL_TRY(list_fill(&n->side[s].list, found, some, cutoff));
-    n->side[s].least = n->side[s].list.count > 0 ? (double)n->side[s].list.node[0].gap : cutoff;
+    n->side[s].least = n->side[s].list.count > 0 ? (double)n->side[s].list.node[0].gap
+                       : asks(p, s)              ? cutoff
+                                                 : INFINITY;
   }
   note_pose(n, p);
   n->cutoff = cutoff;

@@ -105,6 +105,7 @@ typedef struct TlNearElements {
   TlStatus (*judge)(const void *context, int side, double cutoff, TlNodeHit *hit, size_t *count,
                     TlPoints *points);
   const void *context;
+  bool only[2]; /* elements of the other side are not asked for */
 } TlNearElements;
 /* Into points->hit, from its start, the elements of a, up to end[0], and of b, up to end[1], that may touch
  * at the present pose. */

@@ -153,7 +153,8 @@ static TlStatus any_points(const TlSearchOptions *options, const TlNearQuery *qu
   const TlShape *a = x->shape[query->a], *b = x->shape[query->b];
   if (by_places(options, a, b)) return place_points(options, query, lists, known, wanted, points);
   if (options->elements && query->both && tl_tractions_serve(a, b))
-    return tl_tractions_of_pair(query, options->how == TL_SEARCH_ALL ? NULL : lists, points);
+    return tl_tractions_of_pair(query, options->finer, options->how == TL_SEARCH_ALL ? NULL : lists,
+                                points);
   double reach = tl_scan_between_nodes(options, a, b) ? tl_edges_reach(x, query->a, query->b) : 0;
   seen.margin += reach;
   TL_TRY(node_points(options, query, lists, &seen, points));

@@ -39,6 +39,7 @@ typedef struct TlSearchOptions {
   bool surface;
   bool elements; /* with `surface`: pairs that these do not serve by the elements of their surfaces
                     (tractions.h), if the shapes were added for it (TlShapes.surface) */
+  bool finer;    /* and of two such surfaces by the finer one's alone */
 } TlSearchOptions;
 
 /* As TlWanted, and: size, the smaller radius; way, the estimated relative displacement in a step. Metres. */

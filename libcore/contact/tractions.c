@@ -444,44 +444,58 @@ static const Weights *weights_of(const TlShape *a, const TlShape *b) {
   return a->place->sharp || b->place->sharp ? &straight : &curved;
 }
 
-static Side side_of(const TlColliders *c, const TlNarrowSide *way, const Other *other) {
+/* The finer of two surfaces: of one size that of a. -1: both are wanted. */
+static int side_alone(const TlNearQuery *query, bool finer) {
+  const TlColliders *c = query->colliders;
+  const TlShape *a = c->shape[query->a], *b = c->shape[query->b];
+  if (!finer || a->place->part || b->place->part) return -1;
+  return a->place->elements->size_m * c->scale[query->a] >
+         b->place->elements->size_m * c->scale[query->b];
+}
+
+static Side side_of(const TlColliders *c, const TlNarrowSide *way, const Other *other, int alone) {
   return (Side){.other = other,
                 .elements = c->shape[way->from]->place->elements,
                 .map = way->map,
                 .turn = *way->turn_to,
                 .centre = c->position[way->to],
                 .scale = c->scale[way->to],
-                .share = 0.5,
+                .share = alone < 0 ? 0.5 : 1,
                 .weights = weights_of(c->shape[way->from], c->shape[way->to]),
                 .from_scale = c->scale[way->from],
                 .side = way->side};
 }
 
-TlStatus tl_tractions_of_pair(const TlNearQuery *query, TlNearPair **lists, TlPoints *points) {
+TlStatus tl_tractions_of_pair(const TlNearQuery *query, bool finer, TlNearPair **lists,
+                              TlPoints *points) {
   const TlColliders *c = query->colliders;
   size_t end[2];
   TlMat3 a_to_b;
   TlNarrowSide way[2];
   Other other[2];
   Side side[2];
+  int alone = side_alone(query, finer);
   tl_narrow_sides(c, query->a, query->b, query->turn_a, query->turn_b, &a_to_b, way);
   for (int k = 0; k < 2; k++) {
     other[k] = other_of(c->shape[way[k].to]);
-    side[k] = side_of(c, &way[k], &other[k]);
+    side[k] = side_of(c, &way[k], &other[k], alone);
   }
   if (lists) {
     TlNearElements elements = {.reach = tl_max(reach_over(&side[0], side[0].elements->reach_m),
                                                reach_over(&side[1], side[1].elements->reach_m)),
                                .slope = TL_ELEMENT_MOST * tl_max(other[0].slope, other[1].slope),
                                .judge = judge,
-                               .context = side};
+                               .context = side,
+                               .only = {alone == 0, alone == 1}};
     TlNearQuery listed = *query;
     listed.elements = &elements;
     listed.band = listed.reach = 0;
     TL_TRY(tl_near_elements(lists, &listed, points, end));
   } else {
-    TL_TRY(all_elements(side[0].elements, points, 0, &end[0]));
-    TL_TRY(all_elements(side[1].elements, points, end[0], &end[1]));
+    end[0] = end[1] = 0;
+    if (alone != 1) TL_TRY(all_elements(side[0].elements, points, 0, &end[0]));
+    end[1] = end[0];
+    if (alone != 0) TL_TRY(all_elements(side[1].elements, points, end[0], &end[1]));
   }
   for (int k = 0; k < 2; k++) {
     size_t first = k ? end[0] : 0;

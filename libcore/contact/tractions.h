@@ -19,9 +19,11 @@
 
 /* Both shapes have elements. */
 bool tl_tractions_serve(const TlShape *a, const TlShape *b);
-/* Appends the contact points of a pair. lists: of the middles of elements, kept over steps; NULL: every
- * element is looked at (the oracle; the same bits). */
-TlStatus tl_tractions_of_pair(const TlNearQuery *query, TlNearPair **lists, TlPoints *points);
+/* Appends the contact points of a pair. finer: of the finer surface alone, whose points see the other's, at half the
+ * price; faces of polyhedra are summed beside the other's all the same. lists: of elements, kept over steps; NULL:
+ * every element is looked at (the oracle; the same bits). */
+TlStatus tl_tractions_of_pair(const TlNearQuery *query, bool finer, TlNearPair **lists,
+                              TlPoints *points);
 /* Of a body at a wall that is no relief; way: relative motion of a step; list: NULL: none is kept. */
 TlStatus tl_tractions_at_wall(const TlColliders *colliders, int64_t body, const TlMat3 *turn,
                               const TlBoundary *boundary, double way, TlNearWall **list,

@@ -42,8 +42,8 @@ int64_t tl_run_memory(const TlRun *run, int contacts) {
                               run->model->terrain.bnx * run->model->terrain.bny * 16 +
                               run->model->terrain.band_count * 4
                         : 0;
-  return (grains + ghosts) * BODY_BYTES + grains * contacts * CONTACT_BYTES +
-         avatar_bytes(run) + terrain + BASE_BYTES;
+  return (grains + ghosts) * BODY_BYTES + grains * contacts * CONTACT_BYTES + avatar_bytes(run) +
+         terrain + BASE_BYTES;
 }
 
 /* Does contact memory hold places (contact/places.h)? */

@@ -91,5 +91,6 @@ void tl_penalty_configure(const void *section, TlSolverConfig *config) {
                                 .most_share = p->most_share,
                                 .touching_share = p->touching_share};
   /* The spread says whose nodes bear. */
+  config->search.finer = p->spread == TL_SPREAD_TRACTION && config->search.sides == TL_SIDES_LOWER;
   config->search.sides = p->spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
 }

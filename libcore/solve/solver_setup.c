@@ -33,8 +33,11 @@ const TlParam tl_solver_params[] = {
     CHOICE(TlSolverSetup, rest, "gauss-seidel", "gauss-seidel|etm",
            "resting contacts: warm-started Gauss-Seidel, which comes to rest, or energy tracking "
            "alone, as in Tan 2024"),
-    CHOICE(TlSolverSetup, sides, "both", "both|lower",
-           "nodes of both grains of a pair, or of the one with the lower id"),
+    CHOICE(
+        TlSolverSetup, sides, "both", "both|lower",
+        "nodes of both grains of a pair, or of the one with the lower id; of the penalty method's "
+        "traction, the surfaces of both, or the finer one's alone for some six tenths of the "
+        "price"),
     CHOICE(TlSolverSetup, edges, "places", "nodes|places|refine",
            "contacts where the surfaces come closest or overlap most, edge on edge included; at "
            "nodes only, as in the papers; or at nodes and at places sought anew between them, some "

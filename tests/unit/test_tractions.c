@@ -24,6 +24,7 @@ typedef struct Scene {
   TlBodies bodies;
   TlPoints points;
   double scale; /* of b */
+  bool finer;
 } Scene;
 
 /* ---- the star ---- */
@@ -93,7 +94,7 @@ static void close_scene(Scene *s) {
 
 static void find(Scene *s, TlSearch how, TlNear *near) {
   const TlSearchOptions surfaces = {
-      .edges = TL_EDGES_PLACES, .surface = true, .elements = true, .how = how};
+      .edges = TL_EDGES_PLACES, .surface = true, .elements = true, .finer = s->finer, .how = how};
   TlMargin margin = {.size = 0.6 * SIZE, .way = 1e-5 * SIZE};
   s->points.count = 0;
   CK_OK(tl_scan_pair(&surfaces, near, NULL, &s->bodies.colliders, 0, 1, &margin, &s->points));
@@ -285,6 +286,12 @@ START_TEST(forces_are_those_of_many_points) {
   s.scale = 1;
   judge_pairs(&s, STAR, BOX, 0.015, 0.1, 0.1); /* a corner touches with few parts */
   judge_pairs(&s, STAR, BOX, 0.03, 0.1, 0.1);
+  s.finer = true;
+  judge_pairs(&s, STAR, STAR, 0.002, 0.05, 0.08);
+  judge_pairs(&s, STAR, STAR, 0.03, 0.03, 0.03);
+  judge_pairs(&s, STAR, BOX, 0.03, 0.1, 0.1); /* both, since one is a polyhedron */
+  s.scale = 5;
+  judge_pairs(&s, STAR, STAR, 0.01, 0.05, 0.05);
   close_scene(&s);
 }
 END_TEST
@@ -296,6 +303,7 @@ START_TEST(forces_are_the_derivative_of_the_energy) {
   Scene s;
   open_scene(&s);
   for (int i = 0; i < 24; i++) {
+    s.finer = i % 4 == 1;
     draw(&s, STAR, i % 3 ? STAR : BOX, (uint64_t)i, (0.002 + 0.001 * i) * SIZE);
     double off = bearing_derivative_error(press, &s, &s.bodies.colliders, SIZE, 1e-5 * SIZE);
     ck_assert_msg(off < (i % 3 ? 0.01 : 0.03), "pair %d: off by %g", i, off);
@@ -325,7 +333,9 @@ START_TEST(lists_find_what_looking_at_all_finds) {
   Scene s;
   open_scene(&s);
   size_t most = 0;
-  for (int other = STAR; other <= BOX; other++) {
+  for (int pass = 0; pass < 3; pass++) {
+    int other = pass == 1 ? BOX : STAR;
+    s.finer = pass == 2;
     TlNearPair *list = NULL;
     int64_t low = 0, high = 1;
     TlNear kept = {.pair_count = 1, .pair = &list, .low = &low, .high = &high}, none = {0};
