@@ -595,6 +595,10 @@ TlStatus tl_nonsmooth_rows(TlNsRows *r) {
   r->gradient = tl_arena_push(r->arena, ranges, sizeof *r->gradient);
   r->further = tl_arena_push(r->arena, 3 * ((size_t)r->islands + 1), sizeof *r->further);
   if (!r->change || !r->gradient || !r->further) return TL_ENOMEM;
+  if (r->model->nonsmooth.solver == TL_NS_GRADIENTS) {
+    r->gradient_sum = tl_arena_push(r->arena, (size_t)r->islands + 1, sizeof *r->gradient_sum);
+    if (!r->gradient_sum) return TL_ENOMEM;
+  }
   memset(r->impact, 0,
          (TL_NS_IMPACTS * (size_t)q->patches + (size_t)q->points) * sizeof *r->impact);
   return find_iterations(r, up);

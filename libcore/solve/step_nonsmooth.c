@@ -591,10 +591,8 @@ static TlStatus check_adhesion(const TlModel *m, const TlColliders *x, int64_t i
 
 /* What is solved on one rank alone; joints are refused with their study (run/joints.c). */
 static TlStatus check_ranks(const TlModel *m, int ranks) {
-  const TlNonsmooth *o = &m->nonsmooth;
   const char *what = NULL;
   if (m->net_count > 0) what = "nets and membranes";
-  if (o->solver == TL_NS_GRADIENTS) what = "by conjugate gradients (nonsmooth.solver: nncg)";
   if (ranks == 1 || !what) return TL_OK;
   return tl_fail(TL_EUSAGE,
                  "the nonsmooth method solves %s on one rank, with any number of threads; this run "
