@@ -42,7 +42,7 @@ typedef struct Outcome {
     int64_t merges, splits, aggregates, merged, units, net_bonds;
     TlEnergyBalance balance;
     double sleep_J, wall_work_J, kinetic_J, potential_J, overlap_share, boundary_overlap_share;
-    double anchor_z_N_s;
+    double anchor_z_N_s, contact_N, boundary_N, guide_N;
   } totals; /* no padding: compared as bytes */
   uint64_t hash[RANKS_MOST_LOOKS];
 } Outcome;
@@ -129,6 +129,9 @@ static inline void ranks_run(TlComm *comm, const char *study, int64_t look, doub
   o->totals.units = t->last.units;
   o->totals.balance = t->balance;
   o->totals.net_bonds = t->last.net_bonds;
+  o->totals.contact_N = t->last.contact_N;
+  o->totals.boundary_N = t->last.boundary_N;
+  o->totals.guide_N = t->last.guide_N;
   o->totals.anchor_z_N_s = t->anchor_N_s[2];
   o->totals.sleep_J = t->sleep_J;
   o->totals.wall_work_J = t->wall_work_J;
