@@ -156,7 +156,7 @@ TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *s
       double most = stage->tolerance < 0 ? -1 : stage->tolerance * island[i].force_m_s;
       bool done = answered && -values[i] <= most;
       if (open[i] == 0 || (!done && sweeps < open[i])) continue;
-      count[i] = (TlNsCount){sweeps, -(done ? values[i] : change[i]), !done};
+      count[i] = (TlNsCount){sweeps, fabs(done ? values[i] : change[i]), !done};
       open[i] = 0;
       left--;
     }
@@ -169,7 +169,7 @@ TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *s
   if (g->share) TL_TRY(tl_group_least(g, change)); /* what was not asked of all */
   for (int32_t i = 0; i < g->islands; i++) {
     double most = stage->tolerance * island[i].force_m_s;
-    if (g->share) count[i].residual_m_s = -change[i];
+    if (g->share) count[i].residual_m_s = fabs(change[i]);
     count[i].unfinished &= count[i].residual_m_s > most;
   }
   return TL_OK;

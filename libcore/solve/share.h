@@ -3,7 +3,8 @@
  * A pair is found by the ranks that own its two bodies, and solved by one. Where that is neither of
  * them, the owner of the lower id sends it there with what is to be known of its bodies, which are
  * guests there: they stand behind the local bodies in all arrays over bodies. In the end what a pair
- * bore goes to those who have found it.
+ * bore goes to those who have found it. A joint or bond is a pair without contacts, with a load of bytes for
+ * its solver and a result of bytes for its finders (TlLink).
  *
  * Within a sweep a body is used by one rank in each phase, and its velocity goes from the one that
  * wrote it last straight to the one that uses it next. Its owner finds the others pairs' solvers

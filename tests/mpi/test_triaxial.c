@@ -15,10 +15,12 @@ static char folder[256];
 #define SPRINGS "solver: {method: penalty}\npenalty: {spread: deepest, normal_N_m: 1.0e+4}\n"
 #define CONSTRAINTS                                                                                \
   "solver: {method: nonsmooth}\n"                                                                  \
-  "nonsmooth: {dt_s: 1.0e-4, law: linear, normal_N_m: 1.0e+4, iterations: 100, impact_iterations: 30}\n"
+  "nonsmooth: {dt_s: 1.0e-4, law: linear, normal_N_m: 1.0e+4, iterations: 100, "                   \
+  "impact_iterations: 30}\n"
 /* 45 balls in columns, squeezed. */
 #define CELL(STEP, SOLVER)                                                                         \
-  "time: {dt_s: 2.5e-5, duration_s: 1, frame_every_s: 0, history_every_s: 5.0e-4, constraint_forces: all}\n" \
+  "time: {dt_s: 2.5e-5, duration_s: 1, frame_every_s: 0, history_every_s: 5.0e-4, "                \
+  "constraint_forces: all}\n"                                                                      \
   "gravity_m_s2: [0, 0, 0]\n"                                                                      \
   "shapes: [{name: ball, kind: sphere, diameter_m: 8.0e-3}]\n"                                     \
   "bodies:\n"                                                                                      \
@@ -30,8 +32,7 @@ static char folder[256];
   "- {shape: ball, position_m: [0, 0.0081, 0.0041], count: 5, step_m: " STEP "}\n"                 \
   "- {shape: ball, position_m: [0.0081, -0.0081, 0.0041], count: 5, step_m: " STEP "}\n"           \
   "- {shape: ball, position_m: [0.0081, 0, 0.0041], count: 5, step_m: " STEP "}\n"                 \
-  "- {shape: ball, position_m: [0.0081, 0.0081, 0.0041], count: 5, step_m: " STEP "}\n"            \
-  SOLVER                                                                                           \
+  "- {shape: ball, position_m: [0.0081, 0.0081, 0.0041], count: 5, step_m: " STEP "}\n" SOLVER     \
   "contact: {friction: 0.5, restitution: 0.1, boundary_friction: 0.2, damping_per_s: 50}\n"        \
   "parallel: {balance_every_steps: 97, imbalance: 1}\n"                                            \
   "triaxial:\n"                                                                                    \
@@ -45,11 +46,11 @@ static char folder[256];
   "until_unbalanced: 1.0e-3, until_kinetic_share: 1.0e-3, most_s: 0.06, "
 
 /* A simple cubic packing sheared: up, back by a stress, held. */
-static const char cell_study[] =
-    CELL("[0, 0, 0.0081]", SPRINGS) "friction: 0.2}\n"
-                           "  - {kind: shear, rate_per_s: 1, until_strain: 6.0e-3}\n"
-                           "  - {kind: shear, rate_per_s: -1, until_deviatoric_Pa: 1.0e+3}\n"
-                           "  - {kind: hold, least_s: 1.0e-3}\n";
+static const char cell_study[] = CELL(
+    "[0, 0, 0.0081]", SPRINGS) "friction: 0.2}\n"
+                               "  - {kind: shear, rate_per_s: 1, until_strain: 6.0e-3}\n"
+                               "  - {kind: shear, rate_per_s: -1, until_deviatoric_Pa: 1.0e+3}\n"
+                               "  - {kind: hold, least_s: 1.0e-3}\n";
 
 /* The same by constraints, in larger steps. */
 static const char constraints_study[] =

@@ -19,8 +19,8 @@
   ", 5.2e-4], axis: [0, 1, 0]" motor "}\n"
 #define AXLES(car, front, back, motor)                                                             \
   AXLE(car, "fl", front, "0.0049", motor)                                                          \
-  AXLE(car, "fr", front, "0.0071", motor) AXLE(car, "bl", back, "0.0049", motor)                   \
-      AXLE(car, "br", back, "0.0071", motor)
+  AXLE(car, "fr", front, "0.0071", motor)                                                          \
+  AXLE(car, "bl", back, "0.0049", motor) AXLE(car, "br", back, "0.0071", motor)
 #define BEAD(n, x) "- {name: c" n ", shape: ball, position_m: [" x ", 0.0095, 0.0085]}\n"
 #define ROD(n, other, x, from)                                                                     \
   "- {kind: distance, body: c" n other ", point_m: [" x ", 0.0095, 0.0085], other_point_m: [" from \
