@@ -24,6 +24,11 @@ void tl_exact_add(TlExact *sum, double term) {
   limb[2] += ((int64_t)high ^ negative) - negative;
 }
 
+void tl_exact_add_sum(TlExact *sum, int times, const TlExact *other) {
+  for (int i = 0; i < LIMBS; i++) sum->limb[i] += times * other->limb[i];
+  sum->limb[NOT_FINITE] += other->limb[NOT_FINITE];
+}
+
 /* Each limb but the last into [0, 2^32); the last one keeps the sign. */
 static void carry(int64_t limb[LIMBS]) {
   for (int i = 0; i + 1 < LIMBS; i++) {

@@ -20,6 +20,8 @@ typedef struct TlExact {
 } TlExact;                      /* zeroed: the empty sum */
 
 void tl_exact_add(TlExact *sum, double term);
+/* sum += times * other, with times 1 or -1; exact as well. */
+void tl_exact_add_sum(TlExact *sum, int times, const TlExact *other);
 double tl_exact_value(const TlExact *sum);
 
 #endif

@@ -1,6 +1,9 @@
 #include "run/joints.h"
 
+#include "base/mem.h"
+
 #include <math.h>
+#include <string.h>
 
 /* Id of the body in place i of the list. */
 static int64_t id_of(const TlSetup *s, int64_t first, int64_t i) {
@@ -10,26 +13,41 @@ static int64_t id_of(const TlSetup *s, int64_t first, int64_t i) {
   return first;
 }
 
-static int64_t index_of(const TlBodies *b, int64_t id) {
-  int64_t i = 0;
-  while (i < b->owned && b->id[i] != id) i++;
-  return i;
-}
-
-/* An end of a joint; body < 0: the world. */
+/* An end of a joint; id < 0: the world. */
 typedef struct End {
-  int64_t id, body;
+  int64_t id;
+  bool owned;
   TlVec3 x;
   TlQuat q;
 } End;
 
-static End end_of(TlRun *run, int64_t first, const char *name) {
+/* An end on its way from its owner to all ranks: the bits of its pose. Zeros but there, so that a sum over the
+ * ranks is the pose. */
+typedef struct Pose {
+  TlVec3 x;
+  TlQuat q;
+} Pose;
+enum { POSE_WORDS = sizeof(Pose) / sizeof(int64_t) };
+
+static End end_of(TlRun *run, int64_t first, const char *name, int64_t *pose) {
   const TlSetup *s = &run->model->setup;
   TlBodies *b = &run->state->dem.bodies;
-  if (!name) return (End){-1, -1, {0, 0, 0}, {1, 0, 0, 0}};
-  int64_t id = id_of(s, first, tl_bodies_index(&s->bodies, name)), i = index_of(b, id);
-  b->flags[i] |= TL_BODY_GUIDED;
-  return (End){id, i, b->position[i], b->rotation[i]};
+  if (!name) return (End){.id = -1, .q = {1, 0, 0, 0}};
+  End end = {.id = id_of(s, first, tl_bodies_index(&s->bodies, name))};
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (b->id[i] != end.id) continue;
+    const Pose at = {b->position[i], b->rotation[i]};
+    b->flags[i] |= TL_BODY_GUIDED;
+    end.owned = true;
+    memcpy(pose, &at, sizeof at);
+  }
+  return end;
+}
+
+static void take_pose(End *end, const int64_t *pose) {
+  Pose at;
+  memcpy(&at, pose, sizeof at);
+  if (end->id >= 0) *end = (End){end->id, end->owned, at.x, at.q};
 }
 
 static TlVec3 into(const End *end, TlVec3 v) {
@@ -50,11 +68,10 @@ static TlVec3 across(TlVec3 n) {
 
 /* The joint, and its motor and limits where it has them. The low end is the body, unless the other
  * has a lower id: then motor and limits turn round. */
-static TlStatus add(TlRun *run, const TlJointSetup *j, int64_t number, int64_t first) {
+static TlStatus add(TlRun *run, const TlJointSetup *j, int64_t number, End low, End high) {
   TlPairState *pairs = &run->state->dem.bodies.pairs;
-  End low = end_of(run, first, j->body), high = end_of(run, first, j->other);
   TlPairKind kind = tl_joint_kind(j);
-  bool round = high.body >= 0 && high.id < low.id, ends = kind == TL_DISTANCES;
+  bool round = high.id >= 0 && high.id < low.id, ends = kind == TL_DISTANCES;
   const double *at_low = j->point_m, *at_high = ends ? j->other_point_m : j->point_m;
   if (round) {
     End end = low;
@@ -118,11 +135,26 @@ static TlStatus add(TlRun *run, const TlJointSetup *j, int64_t number, int64_t f
 TlStatus tl_joints_make(TlRun *run, int64_t first) {
   const TlSetup *s = &run->model->setup;
   const TlJointSetup *joint = s->joints.items;
-  if (s->joints.count == 0) return TL_OK;
-  if (tl_comm_size(run->comm) > 1)
-    return tl_study_fail(&run->model->study, TL_EINPUT, "joints", "joints want a run on one rank");
-  /* an apparatus' piston is number 0 */
-  for (int64_t i = 0; i < s->joints.count; i++) TL_TRY(add(run, &joint[i], 1 + i, first));
+  size_t n = (size_t)s->joints.count;
+  if (n == 0) return TL_OK;
+  End *end = NULL;
+  int64_t *pose = NULL;
+  TlStatus status = TL_NEW(end, 2 * n);
+  if (status == TL_OK) status = TL_NEW(pose, 2 * n * POSE_WORDS);
+  TL_TRY_GOTO(status, tl_comm_agree(run->comm, status), done);
+  for (size_t i = 0; i < 2 * n; i++)
+    end[i] =
+        end_of(run, first, i % 2 ? joint[i / 2].other : joint[i / 2].body, &pose[i * POSE_WORDS]);
+  TL_TRY_GOTO(status, tl_comm_sum_int(run->comm, pose, (int)(2 * n * POSE_WORDS)), done);
+  for (size_t i = 0; i < 2 * n; i++) take_pose(&end[i], &pose[i * POSE_WORDS]);
+  for (size_t i = 0; status == TL_OK && i < n; i++) {
+    End low = end[2 * i], high = end[2 * i + 1];
+    /* an apparatus' piston is number 0 */
+    if (low.owned || high.owned) status = add(run, &joint[i], 1 + (int64_t)i, low, high);
+  }
   tl_pair_state_sort(&run->state->dem.bodies.pairs);
-  return TL_OK;
+done:
+  tl_free(end);
+  tl_free(pose);
+  return status;
 }

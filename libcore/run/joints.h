@@ -4,7 +4,7 @@
 
 #include "run/run.h"
 
-/* Between the bodies that tl_placed_make has made, whose ids begin with first_placed. One rank. */
+/* Between the bodies that tl_placed_make has made, whose ids begin with first_placed. Collective. */
 TlStatus tl_joints_make(TlRun *run, int64_t first_placed);
 
 #endif

@@ -81,11 +81,21 @@ typedef struct TlPair {
   int32_t part_a, part_b; /* colliders; with boundaries the first that touches */
   int32_t first, count;   /* contacts */
   int32_t island;         /* within its group */
-  int32_t link;   /* from 1: the joint or bond that it stands for, without contacts; 0: none */
+  int32_t
+      link; /* from 1: the joint or bond that it stands for, without contacts (TlLink); 0: none */
   bool elsewhere; /* another rank owns the lower id: the pair is that one's to count */
   bool
       stuck; /* it approached still when the rounds or sweeps allowed were over (step_problems.c) */
+  int64_t
+      tag; /* of a joint or bond: tells the links of one pair of bodies apart, > 0; 0: contacts */
 } TlPair;
+
+/* A joint or bond: what the rank that solves it has to know, and what it gives back. Bytes that mean
+ * something to the caller alone, multiples of 8; on several ranks they travel as they are. */
+typedef struct TlLink {
+  void *load, *result;
+  int32_t load_bytes, result_bytes;
+} TlLink;
 
 enum { TL_SWEEP_ROOM = 192 }; /* bytes a contact for what sweeps read of it */
 

@@ -12,7 +12,7 @@
 typedef struct Entry {
   int32_t group, phase;
   uint64_t cell, hash;
-  int64_t low, high;
+  int64_t low, high, tag;
   int32_t from; /* number among those found here; -1 - number among the guests */
 } Entry;
 
@@ -158,6 +158,7 @@ static void enter(Making *m, const TlPair *p, const TlPlacing *plan, int32_t gro
                                    .hash = hash_of(p),
                                    .low = p->low,
                                    .high = p->high,
+                                   .tag = p->tag,
                                    .from = from};
 }
 
@@ -167,7 +168,8 @@ static int by_order(const void *one, const void *two) {
   if (a->cell != b->cell) return a->cell < b->cell ? -1 : 1;
   if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
   if (a->low != b->low) return a->low < b->low ? -1 : 1;
-  return (a->high > b->high) - (a->high < b->high);
+  if (a->high != b->high) return a->high < b->high ? -1 : 1;
+  return (a->tag > b->tag) - (a->tag < b->tag);
 }
 
 /* Into groups by counting, then each group into its order. start: [groups + 1]. */
@@ -350,9 +352,13 @@ static TlStatus make_routes(const Making *m, TlGroups *groups) {
 
 /* on_place: on one rank, pairs and contacts stay as they were found. */
 static TlStatus make(const TlMovers *movers, TlPair *pairs, int32_t count, TlContact *contacts,
-                     bool on_place, const TlSync *sync, TlArena *arena, TlGroups *groups) {
-  *groups = (TlGroups){
-      .bodies = movers->total, .found_pair = pairs, .found = count, .found_contact = contacts};
+                     const TlLink *link, int32_t links, bool on_place, const TlSync *sync,
+                     TlArena *arena, TlGroups *groups) {
+  *groups = (TlGroups){.bodies = movers->total,
+                       .found_pair = pairs,
+                       .found = count,
+                       .found_contact = contacts,
+                       .link = link};
   Making m = {.movers = *movers,
               .on_place = on_place && !sync,
               .pairs = pairs,
@@ -364,9 +370,11 @@ static TlStatus make(const TlMovers *movers, TlPair *pairs, int32_t count, TlCon
   TL_TRY(tl_islands_find(movers, pairs, count, sync, arena, &m.islands));
   groups->islands_found = m.islands;
   TL_TRY(make_plans(&m, groups));
-  if (sync)
-    TL_TRY(tl_share_pairs(movers, sync, arena, &m.islands, pairs, count, contacts, m.plan,
-                          &groups->share, &m.guests));
+  if (sync) {
+    TL_TRY(tl_share_pairs(movers, sync, arena, &m.islands, pairs, count, contacts, link, links,
+                          m.plan, &groups->share, &m.guests));
+    groups->link = m.guests.link;
+  }
   TL_TRY(number_groups(&m, groups));
   TL_TRY(enter_all(&m, groups->count, &start));
   for (int32_t g = 0; g < groups->count; g++)
@@ -380,12 +388,13 @@ static TlStatus make(const TlMovers *movers, TlPair *pairs, int32_t count, TlCon
 TlStatus tl_groups_make(const TlBodies *b, const TlDynamics *dynamics, TlPair *pairs, int32_t count,
                         TlContact *contacts, const TlSync *sync, TlArena *arena, TlGroups *groups) {
   TlMovers movers = tl_movers(b, dynamics);
-  return make(&movers, pairs, count, contacts, false, sync, arena, groups);
+  return make(&movers, pairs, count, contacts, NULL, 0, false, sync, arena, groups);
 }
 
 TlStatus tl_groups_list(const TlMovers *movers, TlPair *pairs, int32_t count, TlContact *contacts,
-                        const TlSync *sync, TlArena *arena, TlGroups *groups) {
-  return make(movers, pairs, count, contacts, true, sync, arena, groups);
+                        const TlLink *link, int32_t links, const TlSync *sync, TlArena *arena,
+                        TlGroups *groups) {
+  return make(movers, pairs, count, contacts, link, links, true, sync, arena, groups);
 }
 
 TlStatus tl_groups_home(const TlGroups *groups, const TlDynamics *dynamics) {

@@ -36,6 +36,8 @@ typedef struct TlMovers {
   const int64_t *id, *solve_work; /* solve_work: of the body record */
   const TlVec3 *position;
   const TlDynamics *dynamics;
+  const TlVec3
+      *carried; /* velocities of those without mass, which nothing moves; NULL: they stand still */
   const int32_t
       *unit; /* of each body, the place of what it moves with; NULL: each stands for itself */
 } TlMovers;
@@ -52,7 +54,7 @@ typedef struct TlIslands {
 } TlIslands;
 
 static inline TlMovers tl_movers(const TlBodies *b, const TlDynamics *dynamics) {
-  return (TlMovers){b->owned, b->total, b->id, b->solve_work, b->position, dynamics, NULL};
+  return (TlMovers){b->owned, b->total, b->id, b->solve_work, b->position, dynamics, NULL, NULL};
 }
 static inline bool tl_movable(const TlMovers *m, int32_t body) {
   return body >= 0 && m->dynamics->inverse_mass[body] > 0;

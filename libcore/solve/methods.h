@@ -129,8 +129,6 @@ typedef struct TlMethodKind {
   double (*safe_step)(const struct TlModel *model, const struct TlBodies *bodies);
   /* Rules for step and iterations, from the owned bodies as they are; NULL: it has none. */
   TlMethodAdvice (*advise)(const struct TlModel *model, const struct TlBodies *bodies);
-  /* Does it solve what the model has on so many ranks? NULL: it does. */
-  TlStatus (*check_ranks)(const struct TlModel *model, int ranks);
   /* May the owned bodies be stepped, with the step of the model? NULL: always. */
   TlStatus (*check_bodies)(const struct TlModel *model, const struct TlBodies *bodies);
   /* Everything between the reset of the workspace and the filled report. */

@@ -1,7 +1,8 @@
 #include "solve/nonsmooth_bonds.h"
 
-void tl_ns_bond_rows(const TlNsProblem *q, const TlNetBond *from, double h, TlNsBond *bond) {
-  const TlBondLaw *law = from->law;
+void tl_ns_bond_rows(const TlNsProblem *q, const TlNsSheetBond *sheet, double h, TlNsBond *bond) {
+  const TlNetBond *from = &sheet->bond;
+  const TlBondLaw *law = &sheet->law;
   double k = law->normal_N_m, kt = law->tangential_N_m;
   double stiff = k * h + law->normal_N_s_m, stiff_t = kt * h + law->tangential_N_s_m;
   bond->sigma_n = 1 / (h * stiff);
@@ -17,11 +18,11 @@ void tl_ns_bond_rows(const TlNsProblem *q, const TlNetBond *from, double h, TlNs
   tl_nonsmooth_prepare_bond(q, bond);
 }
 
-TlConstraintRow tl_ns_bond_note(const TlNetBond *from, const TlNsBond *bond, TlVec3 at, double h) {
-  TlVec3 force = tl_scale(1 / h, bond->lambda);
+TlConstraintRow tl_ns_bond_note(const TlNetBond *from, TlVec3 lambda, TlVec3 at, double h) {
+  TlVec3 force = tl_scale(1 / h, lambda);
   return (TlConstraintRow){.kind = TL_BONDS,
                            .key = from->key,
                            .point_m = at,
                            .force_N = force,
-                           .moment_N_m = tl_scale(-bond->half, tl_cross(bond->n, force))};
+                           .moment_N_m = tl_scale(-0.5 * from->length, tl_cross(from->n, force))};
 }

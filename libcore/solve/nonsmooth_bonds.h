@@ -11,11 +11,16 @@
 #include "solve/membrane.h"
 #include "solve/nonsmooth.h"
 
+/* What the solver of a bond has to know (contact.h: TlLink); what it gives back is `lambda`. */
+typedef struct TlNsSheetBond {
+  TlNetBond bond; /* its law is not valid: the copy is */
+  TlBondLaw law;
+} TlNsSheetBond;
+
 /* Row of a bond for the continuous stage; it starts from what the spring bears as it stands. */
-void tl_ns_bond_rows(const TlNsProblem *problem, const TlNetBond *from, double step_s,
+void tl_ns_bond_rows(const TlNsProblem *problem, const TlNsSheetBond *from, double step_s,
                      TlNsBond *bond);
 /* What it did to its lower sphere in the step, for measures; at: that one's centre. */
-TlConstraintRow tl_ns_bond_note(const TlNetBond *from, const TlNsBond *bond, TlVec3 at,
-                                double step_s);
+TlConstraintRow tl_ns_bond_note(const TlNetBond *from, TlVec3 lambda, TlVec3 at, double step_s);
 
 #endif

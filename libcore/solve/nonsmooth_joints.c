@@ -10,7 +10,8 @@ static const TlPairKind joint_kind[] = {TL_JOINT_STATES(J)};
 #undef J
 enum { JOINT_KINDS = sizeof joint_kind / sizeof *joint_kind };
 
-size_t tl_ns_joints_most(const TlBodies *b) {
+/* How many there may be. */
+static size_t joints_most(const TlBodies *b) {
   size_t count = 0;
   for (int k = 0; k < JOINT_KINDS; k++) count += b->pairs.of[joint_kind[k]].count;
   return count;
@@ -89,15 +90,38 @@ static TlJointControl control_of(const TlControls *c, TlPairKind kind, const TlP
   return start;
 }
 
+static void pose_of(const TlBodies *b, int32_t body, TlVec3 *x, TlQuat *turn) {
+  *x = body >= 0 ? b->position[body] : (TlVec3){0, 0, 0};
+  *turn = body >= 0 ? b->rotation[body] : (TlQuat){1, 0, 0, 0};
+}
+
+static TlNsFoundJoint found_joint(const TlBodies *b, const TlControls *controls, TlPairKind kind,
+                                  void *row, int32_t one, int32_t two) {
+  TlNsFoundJoint joint = {.a = one,
+                          .b = two,
+                          .origin = {.kind = kind, .control = control_of(controls, kind, row)},
+                          .row = row,
+                          .motor = extra_of(b, TL_MOTORS, kind, row),
+                          .limit = extra_of(b, TL_LIMITS, kind, row)};
+  TlNsOrigin *o = &joint.origin;
+  memcpy(&o->row, row, tl_pair_record[kind].bytes);
+  o->driven = joint.motor;
+  o->limited = joint.limit;
+  if (joint.motor) o->motor = *joint.motor;
+  if (joint.limit) o->limit = *joint.limit;
+  pose_of(b, one, &o->x[0], &o->turn[0]);
+  pose_of(b, two, &o->x[1], &o->turn[1]);
+  return joint;
+}
+
 TlStatus tl_ns_joints_find(const TlBodies *b, const double *inverse_mass,
-                           const TlControls *controls, int32_t world, TlArena *arena,
-                           TlNsProblem *q, TlNsOrigin **origin) {
-  size_t most = tl_ns_joints_most(b);
-  q->joints = 0;
-  q->joint = tl_arena_push(arena, most, sizeof *q->joint);
-  *origin = tl_arena_push(arena, most, sizeof **origin);
+                           const TlControls *controls, TlArena *arena, TlNsFoundJoint **joint,
+                           int32_t *count) {
+  size_t most = joints_most(b);
+  *count = 0;
+  *joint = tl_arena_push(arena, most + 1, sizeof **joint);
   int32_t *order;
-  if (!q->joint || !*origin) return TL_ENOMEM;
+  if (!*joint) return TL_ENOMEM;
   if (most == 0) return TL_OK;
   TL_TRY(tl_bodies_order(b, arena, &order));
   for (int k = 0; k < JOINT_KINDS; k++)
@@ -106,15 +130,11 @@ TlStatus tl_ns_joints_find(const TlBodies *b, const double *inverse_mass,
       void *row = row_at(b, kind, i);
       const TlPairKey *key = row;
       int32_t one = tl_bodies_find(b, order, key->low),
-              two = key->high < 0 ? world : tl_bodies_find(b, order, key->high);
-      if (one < 0 || two < 0) return wrong(kind, row, "one of the two is not there");
-      if (!(inverse_mass[one] > 0 || (two < world && inverse_mass[two] > 0))) continue;
-      (*origin)[q->joints] = (TlNsOrigin){.kind = kind,
-                                          .row = row,
-                                          .motor = extra_of(b, TL_MOTORS, kind, key),
-                                          .limit = extra_of(b, TL_LIMITS, kind, key),
-                                          .control = control_of(controls, kind, key)};
-      q->joint[q->joints++] = (TlNsJoint){.a = one, .b = two};
+              two = key->high < 0 ? -1 : tl_bodies_find(b, order, key->high);
+      if (one < 0 || (key->high >= 0 && two < 0))
+        return wrong(kind, row, "one of the two is not there");
+      if (inverse_mass[one] > 0 || (two >= 0 && inverse_mass[two] > 0))
+        (*joint)[(*count)++] = found_joint(b, controls, kind, row, one, two);
     }
   return TL_OK;
 }
@@ -190,17 +210,18 @@ static double angle_of(const TlLimit *l, TlQuat low, TlQuat high, TlVec3 axis) {
   return atan2(tl_dot(axis, tl_cross(b, a)), tl_dot(b, a));
 }
 
-static const TlQuat WORLD = {1, 0, 0, 0};
+TlVec3 tl_ns_slider_axis(const TlNsOrigin *o) {
+  return tl_quat_rotate(o->turn[1], o->row.slider.axis_high);
+}
 
-void tl_ns_joint_rows(const TlNsProblem *q, const TlBodies *b, TlNsOrigin *o, TlNsJoint *joint,
-                      double h, double damping, bool impact, bool warm) {
-  const TlWeld *weld = o->row; /* all begin with key and anchors */
-  const TlHinge *hinge = o->row;
-  const TlSlider *slider = o->row;
-  const TlDistance *distance = o->row;
-  bool on_world = joint->b == q->bodies - 1;
-  TlVec3 xa = b->position[joint->a], xb = on_world ? tl_vec3(0, 0, 0) : b->position[joint->b];
-  TlQuat turn_a = b->rotation[joint->a], turn_b = on_world ? WORLD : b->rotation[joint->b];
+void tl_ns_joint_rows(const TlNsProblem *q, TlNsOrigin *o, TlNsJoint *joint, double h,
+                      double damping, bool impact, bool warm) {
+  const TlWeld *weld = &o->row.weld;
+  const TlHinge *hinge = &o->row.hinge;
+  const TlSlider *slider = &o->row.slider;
+  const TlDistance *distance = &o->row.distance;
+  TlVec3 xa = o->x[0], xb = o->x[1];
+  TlQuat turn_a = o->turn[0], turn_b = o->turn[1];
   Maker m = {.q = q,
              .joint = joint,
              .ra = tl_quat_rotate(turn_a, weld->anchor_low),
@@ -237,11 +258,11 @@ void tl_ns_joint_rows(const TlNsProblem *q, const TlBodies *b, TlNsOrigin *o, Tl
     across(o->axis, t);
     for (int k = 0; k < 2; k++) add_turn(&m, t[k], tl_dot(t[k], off), tl_dot(t[k], moment));
     along = (TlNsRow){.turn_a = o->axis, .turn_b = tl_scale(-1, o->axis)};
-    if (o->limit) way = angle_of(o->limit, turn_a, turn_b, o->axis);
+    if (o->limited) way = angle_of(&o->limit, turn_a, turn_b, o->axis);
   }
   if (o->kind == TL_SLIDERS) {
     TlVec3 arm_b = tl_sub(low, xb);
-    o->axis = tl_quat_rotate(turn_b, slider->axis_high);
+    o->axis = tl_ns_slider_axis(o);
     across(o->axis, t);
     for (int k = 0; k < 2; k++)
       add_point(&m, t[k], arm_b, tl_dot(t[k], apart), tl_dot(t[k], force));
@@ -276,20 +297,20 @@ void tl_ns_joint_rows(const TlNsProblem *q, const TlBodies *b, TlNsOrigin *o, Tl
     add_stop(&m, along, way - distance->least, pull);
     add_stop(&m, reversed(along), distance->most - way, -pull);
   }
-  if (o->motor) {
+  if (o->driven) {
     TlNsRow *row = &joint->row[joint->rows];
     o->motor_row = joint->rows++;
     *row = along;
-    row->rhs = o->motor->speed;
-    row->most = impact ? 0 : o->motor->most * h;
+    row->rhs = o->motor.speed;
+    row->most = impact ? 0 : o->motor.most * h;
     row->least = -row->most;
-    row->lambda = warm ? tl_max(row->least, tl_min(row->most, o->motor->effort * h)) : 0;
+    row->lambda = warm ? tl_max(row->least, tl_min(row->most, o->motor.effort * h)) : 0;
   }
-  if (o->limit) {
-    double effort = warm ? o->limit->effort * h : 0;
+  if (o->limited) {
+    double effort = warm ? o->limit.effort * h : 0;
     o->limit_row = joint->rows;
-    add_stop(&m, along, way - o->limit->least, effort);
-    add_stop(&m, reversed(along), o->limit->most - way, -effort);
+    add_stop(&m, along, way - o->limit.least, effort);
+    add_stop(&m, reversed(along), o->limit.most - way, -effort);
   }
   tl_nonsmooth_prepare_joint(q, joint);
 }
@@ -315,36 +336,47 @@ void tl_ns_joint_note_impact(TlNsOrigin *o, const TlNsJoint *joint, double h) {
   o->blow_N_m = sum.moment_N_m;
 }
 
-int tl_ns_joint_note(const TlNsOrigin *o, const TlNsJoint *joint, double h, TlConstraintRow *to) {
-  TlConstraintRow row[3];
-  int rows = 0;
+static TlConstraintRow row_of(TlPairKind kind, TlPairKey key, const TlNsOrigin *o) {
+  return (TlConstraintRow){.kind = kind, .key = key, .point_m = o->point};
+}
+
+TlNsReaction tl_ns_joint_note(const TlNsOrigin *o, const TlNsJoint *joint, double h) {
+  TlNsReaction to = {.row[0] = row_of(o->kind, o->row.key, o)};
   double per_s = 1 / h;
   bool ends = o->kind == TL_DISTANCES;
-  row[rows] = (TlConstraintRow){.kind = o->kind, .key = *(TlPairKey *)o->row, .point_m = o->point};
-  add_rows(joint, 0, ends ? joint->rows : joint->equal, o->arm, per_s, &row[rows]);
-  TlVec3 force = row[rows].force_N, moment = row[rows].moment_N_m;
-  row[rows].force_N = tl_add(force, o->blow_N);
-  row[rows].moment_N_m = tl_add(moment, o->blow_N_m);
-  rows++;
-  if (o->kind == TL_WELDS) ((TlWeld *)o->row)->force = force, ((TlWeld *)o->row)->moment = moment;
-  if (o->kind == TL_HINGES)
-    ((TlHinge *)o->row)->force = force, ((TlHinge *)o->row)->moment = moment;
-  if (o->kind == TL_SLIDERS)
-    ((TlSlider *)o->row)->force = force, ((TlSlider *)o->row)->moment = moment;
-  if (ends) ((TlDistance *)o->row)->force = force, ((TlDistance *)o->row)->moment = moment;
-  if (o->motor) {
-    o->motor->effort = per_s * joint->row[o->motor_row].lambda;
-    row[rows] =
-        (TlConstraintRow){.kind = TL_MOTORS, .key = *(TlPairKey *)o->motor, .point_m = o->point};
-    add_rows(joint, o->motor_row, o->motor_row + 1, o->arm, per_s, &row[rows++]);
+  add_rows(joint, 0, ends ? joint->rows : joint->equal, o->arm, per_s, &to.row[0]);
+  to.force = to.row[0].force_N;
+  to.moment = to.row[0].moment_N_m;
+  to.row[0].force_N = tl_add(to.force, o->blow_N);
+  to.row[0].moment_N_m = tl_add(to.moment, o->blow_N_m);
+  if (o->driven) {
+    const TlPairKey key = {o->motor.low, o->motor.high, o->motor.number};
+    to.motor_effort = per_s * joint->row[o->motor_row].lambda;
+    to.row[1] = row_of(TL_MOTORS, key, o);
+    add_rows(joint, o->motor_row, o->motor_row + 1, o->arm, per_s, &to.row[1]);
   }
-  if (o->limit) {
-    o->limit->effort =
+  if (o->limited) {
+    const TlPairKey key = {o->limit.low, o->limit.high, o->limit.number};
+    to.limit_effort =
         per_s * (joint->row[o->limit_row].lambda - joint->row[o->limit_row + 1].lambda);
-    row[rows] =
-        (TlConstraintRow){.kind = TL_LIMITS, .key = *(TlPairKey *)o->limit, .point_m = o->point};
-    add_rows(joint, o->limit_row, o->limit_row + 2, o->arm, per_s, &row[rows++]);
+    to.row[2] = row_of(TL_LIMITS, key, o);
+    add_rows(joint, o->limit_row, o->limit_row + 2, o->arm, per_s, &to.row[2]);
   }
-  if (to) memcpy(to, row, (size_t)rows * sizeof *row);
-  return rows;
+  return to;
+}
+
+void tl_ns_joint_remember(const TlNsFoundJoint *joint) {
+  const TlNsReaction *from = &joint->reaction;
+  TlVec3 force = from->force, moment = from->moment;
+  TlWeld *weld = joint->row;
+  TlHinge *hinge = joint->row;
+  TlSlider *slider = joint->row;
+  TlDistance *distance = joint->row;
+  TlPairKind kind = joint->origin.kind;
+  if (kind == TL_WELDS) weld->force = force, weld->moment = moment;
+  if (kind == TL_HINGES) hinge->force = force, hinge->moment = moment;
+  if (kind == TL_SLIDERS) slider->force = force, slider->moment = moment;
+  if (kind == TL_DISTANCES) distance->force = force, distance->moment = moment;
+  if (joint->motor) joint->motor->effort = from->motor_effort;
+  if (joint->limit) joint->limit->effort = from->limit_effort;
 }

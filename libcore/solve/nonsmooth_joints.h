@@ -1,6 +1,9 @@
 /* Joints of the nonsmooth method: welds, hinges, sliders and distances of two bodies or of a body and
  * the world (model/pair_state.h), with their motors and limits, as rows of the problem of a step
  * (nonsmooth.h). The equations are in docs/theory/nonsmooth.md.
+ *
+ * The ranks that own the bodies of a joint find it; what its solver has to know, TlNsOrigin, and what it did,
+ * TlNsReaction, travel between them as bytes (contact.h: TlLink).
  */
 #ifndef TL_SOLVE_NONSMOOTH_JOINTS_H
 #define TL_SOLVE_NONSMOOTH_JOINTS_H
@@ -9,18 +12,50 @@
 #include "solve/controls.h"
 #include "solve/nonsmooth.h"
 
-/* What a joint of the problem was made from. */
+/* A constraint that is a joint, by its kind; all begin with key and anchors. */
+typedef union TlNsConstraint {
+  TlPairKey key;
+  TlWeld weld;
+  TlHinge hinge;
+  TlSlider slider;
+  TlDistance distance;
+} TlNsConstraint;
+
+/* What a joint of the problem is made from, at the start of the step. */
 typedef struct TlNsOrigin {
   TlPairKind kind;
-  void *row;      /* of that kind, in the bodies' constraints */
-  TlMotor *motor; /* NULL: none */
-  TlLimit *limit; /* NULL: none */
+  bool driven, limited; /* it has a motor; limits */
+  TlNsConstraint row;
+  TlMotor motor;
+  TlLimit limit;
   TlJointControl control;
+  TlVec3 x[2]; /* pose of the low body, and of the high one or the world */
+  TlQuat turn[2];
+  /* filled by tl_ns_joint_rows */
   TlVec3 point, axis;           /* of the low anchor; of the axis: world */
   TlVec3 arm;                   /* from the low body's centre to that anchor */
   int32_t motor_row, limit_row; /* of the joint; the limits' two follow each other; < 0: none */
   TlVec3 blow_N, blow_N_m;      /* force and moment of the impact stage */
 } TlNsOrigin;
+
+/* What a joint did in a step. */
+enum { TL_NS_JOINT_ROWS = 3 };
+typedef struct TlNsReaction {
+  TlVec3 force, moment; /* of the continuous stage, for the next one */
+  double motor_effort, limit_effort;
+  /* for measures, with the impact stage: of the joint, of its motor, of its limits; kind 0: none */
+  TlConstraintRow row[TL_NS_JOINT_ROWS];
+} TlNsReaction;
+
+/* A joint with a body that this rank owns. */
+typedef struct TlNsFoundJoint {
+  int32_t a, b; /* bodies; b -1: the world */
+  TlNsOrigin origin;
+  TlNsReaction reaction;
+  void *row;      /* in the bodies' constraints */
+  TlMotor *motor; /* NULL: none */
+  TlLimit *limit; /* NULL: none */
+} TlNsFoundJoint;
 
 #define J(kind, ...) TL_KIND_BIT(TL_##kind) |
 enum {
@@ -29,25 +64,24 @@ enum {
 };
 #undef J
 
-/* Joints of bodies of which one moves. world: index of the fixed body that stands for it, behind all
- * others. TL_EUSAGE names a row that makes no sense. */
+/* Joints of bodies of which one moves, in the order of kinds and keys, without their reactions. TL_EUSAGE
+ * names a row that makes no sense. */
 TlStatus tl_ns_joints_find(const TlBodies *bodies, const double *inverse_mass,
-                           const TlControls *controls, int32_t world, TlArena *arena,
-                           TlNsProblem *problem, TlNsOrigin **origin);
-/* How many there may be. */
-size_t tl_ns_joints_most(const TlBodies *bodies);
+                           const TlControls *controls, TlArena *arena, TlNsFoundJoint **joint,
+                           int32_t *count);
 /* TL_EUSAGE names the first row that makes no sense. */
 TlStatus tl_ns_joints_check(const TlBodies *bodies);
 
+/* Axis of a slider, world frame. */
+TlVec3 tl_ns_slider_axis(const TlNsOrigin *origin);
 /* Rows of a joint for a stage, from the velocities that the problem's bodies have. damping: tau/h. */
-void tl_ns_joint_rows(const TlNsProblem *problem, const TlBodies *bodies, TlNsOrigin *origin,
-                      TlNsJoint *joint, double step_s, double damping, bool impact, bool warm);
+void tl_ns_joint_rows(const TlNsProblem *problem, TlNsOrigin *origin, TlNsJoint *joint,
+                      double step_s, double damping, bool impact, bool warm);
 /* Note the impulses of the impact stage. */
 void tl_ns_joint_note_impact(TlNsOrigin *origin, const TlNsJoint *joint, double step_s);
-/* The impulses of the continuous stage over the step: forces into the constraints and, where `to` is given, rows for
- * measures (one of the joint, which has those of the impact stage, too, one of its motor, one of its
- * limit); their number. */
-int tl_ns_joint_note(const TlNsOrigin *origin, const TlNsJoint *joint, double step_s,
-                     TlConstraintRow *to);
+/* After both stages. */
+TlNsReaction tl_ns_joint_note(const TlNsOrigin *origin, const TlNsJoint *joint, double step_s);
+/* The reaction into the constraints, which the next step starts from. */
+void tl_ns_joint_remember(const TlNsFoundJoint *joint);
 
 #endif

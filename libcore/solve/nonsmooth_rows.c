@@ -1,7 +1,6 @@
 #include "solve/nonsmooth_rows.h"
 
 #include "model/shapes.h"
-#include "solve/nonsmooth_bonds.h"
 #include "solve/share.h"
 
 #include "base/par.h"
@@ -31,16 +30,17 @@ double tl_nonsmooth_energy(TlMapping law, double k, double depth) {
  * a pair. */
 typedef struct Item {
   int32_t island;       /* within its group */
-  int32_t link;         /* number of the joint or bond, from 1; of patches INT32_MAX */
-  int32_t first, count; /* contacts; the first is the deepest */
-  double height;        /* along gravity, upwards */
+  int32_t kind;         /* joints in the order of their kinds, BOND, PATCH */
+  int32_t first, count; /* contacts; the first is the deepest. Of a link its pair */
+  double height;        /* along gravity, upwards; of patches only */
   int64_t low, high, key;
 } Item;
+enum { BOND = TL_PAIR_KINDS, PATCH };
 
 static int in_order(const void *one, const void *two) {
   const Item *a = one, *b = two;
   if (a->island != b->island) return a->island < b->island ? -1 : 1;
-  if (a->link != b->link) return a->link < b->link ? -1 : 1;
+  if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
   if (a->height != b->height) return a->height < b->height ? -1 : 1;
   if (a->low != b->low) return a->low < b->low ? -1 : 1;
   if (a->high != b->high) return a->high < b->high ? -1 : 1;
@@ -78,7 +78,7 @@ static int32_t cut_pair(const TlNsRows *r, const TlPair *pair, TlVec3 up, Item *
     const TlContact *c = &r->contact[k];
     next = tl_nonsmooth_patch_end(r->contact, k, end);
     item[items++] = (Item){.island = pair->island,
-                           .link = INT32_MAX,
+                           .kind = PATCH,
                            .first = k,
                            .count = next - k,
                            .height = tl_dot(up, c->point),
@@ -354,18 +354,40 @@ static TlStatus find_iterations(TlNsRows *r, TlVec3 up) {
 
 /* ---- rows ---- */
 
-/* Joints and bonds as they come, before they lie in cells. */
-typedef struct Links {
-  TlNsJoint *joint;
-  TlNsOrigin *origin;
-  int32_t joints;
-} Links;
+/* Tells the links of one pair of bodies apart (TlPair). */
+static int64_t tag_of(TlPairKind kind, int64_t number) {
+  return 1 + (int64_t)kind + TL_PAIR_KINDS * number;
+}
+static TlPairKind kind_of(int64_t tag) {
+  return (TlPairKind)((tag - 1) % TL_PAIR_KINDS);
+}
+
+TlStatus tl_nonsmooth_links(TlNsRows *r) {
+  size_t bonds = (size_t)r->bonds;
+  TL_TRY(tl_ns_joints_find(r->bodies, r->dynamics->inverse_mass, r->controls, r->arena, &r->joint,
+                           &r->joints));
+  r->links = r->joints + r->bonds;
+  r->link = tl_arena_push(r->arena, (size_t)r->links + 1, sizeof *r->link);
+  r->sheet = tl_arena_push(r->arena, bonds + 1, sizeof *r->sheet);
+  r->sheet_lambda = tl_arena_push(r->arena, bonds + 1, sizeof *r->sheet_lambda);
+  if (!r->link || !r->sheet || !r->sheet_lambda) return TL_ENOMEM;
+  for (int32_t i = 0; i < r->joints; i++)
+    r->link[i] = (TlLink){&r->joint[i].origin, &r->joint[i].reaction, sizeof(TlNsOrigin),
+                          sizeof(TlNsReaction)};
+  for (int32_t i = 0; i < r->bonds; i++) {
+    r->sheet[i] = (TlNsSheetBond){r->listed[i], *r->listed[i].law};
+    r->sheet_lambda[i] = (TlVec3){0, 0, 0};
+    r->link[r->joints + i] =
+        (TlLink){&r->sheet[i], &r->sheet_lambda[i], sizeof(TlNsSheetBond), sizeof(TlVec3)};
+  }
+  return TL_OK;
+}
 
 /* Bodies of one joint do not touch each other, but for the ends of a distance. */
-static bool joined(const Links *links, int32_t a, int32_t b) {
-  for (int32_t i = 0; b >= 0 && i < links->joints; i++) {
-    const TlNsJoint *j = &links->joint[i];
-    if (links->origin[i].kind == TL_DISTANCES) continue;
+static bool joined(const TlNsRows *r, int32_t a, int32_t b) {
+  for (int32_t i = 0; b >= 0 && i < r->joints; i++) {
+    const TlNsFoundJoint *j = &r->joint[i];
+    if (j->origin.kind == TL_DISTANCES) continue;
     if ((j->a == a && j->b == b) || (j->a == b && j->b == a)) return true;
   }
   return false;
@@ -373,26 +395,27 @@ static bool joined(const Links *links, int32_t a, int32_t b) {
 
 /* Contacts that were found, but for those that a joint or an aggregate holds, joints and bonds: pairs of
  * what moves. */
-static TlStatus list_pairs(const TlNsRows *r, const Links *links, TlPair **pairs, int32_t *count) {
+static TlStatus list_pairs(const TlNsRows *r, TlPair **pairs, int32_t *count) {
   const TlBodies *b = r->bodies;
-  int32_t world = (int32_t)b->total;
   TlPair *to = *pairs =
-      tl_arena_push(r->arena, (size_t)(r->found->pairs + links->joints + r->bonds) + 1, sizeof *to);
+      tl_arena_push(r->arena, (size_t)(r->found->pairs + r->links) + 1, sizeof *to);
   if (!to) return TL_ENOMEM;
   for (int32_t i = 0; i < r->found->pairs; i++) {
     TlPair pair = r->found->pair[i];
     pair.island = pair.link = 0;
     pair.a = unit_of(r, pair.a);
     if (pair.b >= 0) pair.b = unit_of(r, pair.b);
-    if (pair.a != pair.b && !joined(links, pair.a, pair.b)) *to++ = pair;
+    if (pair.a != pair.b && !joined(r, pair.a, pair.b)) *to++ = pair;
   }
-  for (int32_t i = 0; i < links->joints; i++) {
-    const TlNsJoint *j = &links->joint[i];
+  for (int32_t i = 0; i < r->joints; i++) {
+    const TlNsFoundJoint *j = &r->joint[i];
     *to++ = (TlPair){.low = b->id[j->a],
-                     .high = j->b < world ? b->id[j->b] : -1,
+                     .high = j->b >= 0 ? b->id[j->b] : -1,
                      .a = j->a,
-                     .b = j->b < world ? j->b : -1,
-                     .link = 1 + i};
+                     .b = j->b,
+                     .elsewhere = j->a >= b->owned,
+                     .link = 1 + i,
+                     .tag = tag_of(j->origin.kind, j->origin.row.key.number)};
   }
   for (int32_t i = 0; i < r->bonds; i++) {
     const TlNetBond *bond = &r->listed[i];
@@ -401,24 +424,27 @@ static TlStatus list_pairs(const TlNsRows *r, const Links *links, TlPair **pairs
                        .high = b->id[bond->b],
                        .a = bond->a,
                        .b = bond->b,
-                       .link = 1 + links->joints + i};
+                       .elsewhere = bond->a >= b->owned,
+                       .link = 1 + r->joints + i,
+                       .tag = tag_of(TL_BONDS, bond->key.number)};
   }
   *count = (int32_t)(to - *pairs);
   return TL_OK;
 }
 
-static bool reserve_impulses(const TlNsRows *r, size_t contacts, TlNsImpulses *x) {
+static bool reserve_impulses(const TlNsRows *r, size_t contacts, size_t joints, size_t bonds,
+                             TlNsImpulses *x) {
   x->point = tl_arena_push(r->arena, contacts, sizeof *x->point);
   x->patch = tl_arena_push(r->arena, contacts, sizeof *x->patch);
   x->resist = tl_arena_push(r->arena, contacts, sizeof *x->resist);
-  x->bond = tl_arena_push(r->arena, (size_t)r->bonds + 1, sizeof *x->bond);
-  x->joint = tl_arena_push(r->arena, tl_ns_joints_most(r->bodies) + 1, sizeof *x->joint);
+  x->bond = tl_arena_push(r->arena, bonds, sizeof *x->bond);
+  x->joint = tl_arena_push(r->arena, joints, sizeof *x->joint);
   return x->point && x->patch && x->resist && x->bond && x->joint;
 }
 
-static TlStatus reserve(TlNsRows *r, const Links *links, Item **item) {
+static TlStatus reserve(TlNsRows *r, Item **item) {
   TlNsProblem *q = &r->problem;
-  size_t pairs = 0, contacts = 1, islands = 0;
+  size_t pairs = 0, contacts = 1, islands = 0, joints = 1, bonds = 1;
   r->first_island = tl_arena_push(r->arena, (size_t)r->groups.count + 1, sizeof *r->first_island);
   r->group_range = tl_arena_push(r->arena, (size_t)r->groups.count + 1, sizeof *r->group_range);
   if (!r->first_island || !r->group_range) return TL_ENOMEM;
@@ -427,7 +453,12 @@ static TlStatus reserve(TlNsRows *r, const Links *links, Item **item) {
     r->first_island[g] = (int32_t)islands;
     islands += (size_t)group->islands;
     pairs += (size_t)group->pairs;
-    for (int32_t i = 0; i < group->pairs; i++) contacts += (size_t)group->pair[i].count;
+    for (int32_t i = 0; i < group->pairs; i++) {
+      int64_t tag = group->pair[i].tag;
+      contacts += (size_t)group->pair[i].count;
+      joints += tag > 0 && kind_of(tag) != TL_BONDS;
+      bonds += tag > 0 && kind_of(tag) == TL_BONDS;
+    }
   }
   r->first_island[r->groups.count] = r->islands = (int32_t)islands;
   size_t rows = pairs + contacts;
@@ -436,22 +467,40 @@ static TlStatus reserve(TlNsRows *r, const Links *links, Item **item) {
   q->point = tl_arena_push(r->arena, contacts, sizeof *q->point);
   q->arm = tl_arena_push(r->arena, contacts, sizeof *q->arm);
   q->resist = tl_arena_push(r->arena, contacts, sizeof *q->resist);
-  q->joint = tl_arena_push(r->arena, (size_t)links->joints + 1, sizeof *q->joint);
-  r->origin = tl_arena_push(r->arena, (size_t)links->joints + 1, sizeof *r->origin);
-  q->bond = tl_arena_push(r->arena, (size_t)r->bonds + 1, sizeof *q->bond);
-  r->bonded = tl_arena_push(r->arena, (size_t)r->bonds + 1, sizeof *r->bonded);
+  q->joint = tl_arena_push(r->arena, joints, sizeof *q->joint);
+  r->origin = tl_arena_push(r->arena, joints, sizeof *r->origin);
+  r->reaction = tl_arena_push(r->arena, joints, sizeof *r->reaction);
+  q->bond = tl_arena_push(r->arena, bonds, sizeof *q->bond);
+  r->bonded = tl_arena_push(r->arena, bonds, sizeof *r->bonded);
+  r->bond_lambda = tl_arena_push(r->arena, bonds, sizeof *r->bond_lambda);
   r->impact = tl_arena_push(r->arena, (TL_NS_IMPACTS + 1) * contacts, sizeof *r->impact);
   r->island = tl_arena_push(r->arena, islands + 1, sizeof *r->island);
   r->range = tl_arena_push(r->arena, rows, sizeof *r->range);
   r->range_at = tl_arena_push(r->arena, pairs + 1, sizeof *r->range_at);
   *item = tl_arena_push(r->arena, rows, sizeof **item);
-  bool room =
-      r->model->nonsmooth.solver == TL_NS_SWEEPS ||
-      (reserve_impulses(r, contacts, &q->before) && reserve_impulses(r, contacts, &q->direction));
+  bool room = r->model->nonsmooth.solver == TL_NS_SWEEPS ||
+              (reserve_impulses(r, contacts, joints, bonds, &q->before) &&
+               reserve_impulses(r, contacts, joints, bonds, &q->direction));
   bool all = room && q->body && q->patch && q->point && q->arm && q->resist && q->joint &&
-             r->origin && q->bond && r->bonded && r->impact && r->island && r->range &&
-             r->range_at && *item;
+             r->origin && r->reaction && q->bond && r->bonded && r->bond_lambda && r->impact &&
+             r->island && r->range && r->range_at && *item;
   return all ? TL_OK : TL_ENOMEM;
+}
+
+static bool is_carried(const TlBodies *b, int64_t body) {
+  return b->flags[body] & TL_BODY_NET && b->flags[body] & TL_BODY_FROZEN;
+}
+
+/* Velocities of the rows of nets that holders carry. */
+static TlStatus note_carried(const TlNsRows *r, TlMovers *movers) {
+  const TlBodies *b = r->bodies;
+  if (!r->net || !r->sync) return TL_OK;
+  TlVec3 *carried = tl_arena_push(r->arena, (size_t)b->total + 1, sizeof *carried);
+  if (!carried) return TL_ENOMEM;
+  for (int64_t i = 0; i < b->total; i++)
+    carried[i] = is_carried(b, i) ? b->velocity[i] : (TlVec3){0, 0, 0};
+  movers->carried = carried;
+  return TL_OK;
 }
 
 /* The row of a net that a holder carries is fixed here, and moves as the holder did last. Guests' motion
@@ -463,38 +512,55 @@ static void take_bodies(TlNsRows *r) {
   for (int32_t i = 0; i < q->bodies - 1; i++) {
     q->body[i] =
         (TlNsBody){.inverse_mass = d->inverse_mass[i], .inverse_inertia = d->inverse_inertia[i]};
-    if (i >= b->total) continue;
+    if (i >= b->total) {
+      if (!(d->inverse_mass[i] > 0)) q->body[i].v = tl_share_carried(r->groups.share)[i];
+      continue;
+    }
     if (r->units && r->units->anchor[i] != TL_ANCHOR_NONE) continue; /* its contacts have a wall */
     const TlTwist *t = &dynamics_of(r)->twist[i];
     q->body[i].v = t->v;
     q->body[i].w = t->w;
-    if (b->flags[i] & TL_BODY_NET && b->flags[i] & TL_BODY_FROZEN) q->body[i].v = b->velocity[i];
+    if (is_carried(b, i)) q->body[i].v = b->velocity[i];
   }
   q->body[q->bodies - 1] = (TlNsBody){.inverse_mass = 0};
 }
 
-static void add_link(TlNsRows *r, const Links *links, int32_t link) {
+static void add_link(TlNsRows *r, const TlPair *pair) {
   TlNsProblem *q = &r->problem;
-  if (link < links->joints) {
-    q->joint[q->joints] = links->joint[link];
-    r->origin[q->joints++] = links->origin[link];
+  TlLink link = r->groups.link[pair->link - 1];
+  int32_t world = q->bodies - 1, b = pair->b >= 0 ? pair->b : world;
+  if (kind_of(pair->tag) != TL_BONDS) {
+    r->origin[q->joints] = link.load;
+    r->reaction[q->joints] = link.result;
+    q->joint[q->joints++] = (TlNsJoint){.a = pair->a, .b = b};
     return;
   }
-  const TlNetBond *from = &r->listed[link - links->joints];
+  const TlNsSheetBond *from = link.load;
   r->bonded[q->bonds] = from;
+  r->bond_lambda[q->bonds] = link.result;
   q->bond[q->bonds++] =
-      (TlNsBond){.a = from->a, .b = from->b, .n = from->n, .half = 0.5 * from->length};
+      (TlNsBond){.a = pair->a, .b = b, .n = from->bond.n, .half = 0.5 * from->bond.length};
 }
 
-/* The rows of a cell of a group: islands one after the other; of each joints, bonds in the order of their
- * keys, and patches from below. */
-static void add_cell(TlNsRows *r, const Links *links, int32_t group, const TlPair *pair,
-                     int32_t pairs, TlVec3 up, Item *item) {
+static Item link_item(const TlPair *pair, int32_t at) {
+  TlPairKind kind = kind_of(pair->tag);
+  return (Item){.island = pair->island,
+                .kind = kind == TL_BONDS ? BOND : (int32_t)kind,
+                .first = at,
+                .low = pair->low,
+                .high = pair->high,
+                .key = pair->tag};
+}
+
+/* The rows of a cell of a group: islands one after the other; of each joints by kinds and keys, bonds in the
+ * order of their keys, and patches from below. */
+static void add_cell(TlNsRows *r, int32_t group, const TlPair *pair, int32_t pairs, TlVec3 up,
+                     Item *item) {
   TlNsProblem *q = &r->problem;
   int32_t items = 0;
   for (int32_t i = 0; i < pairs; i++) {
-    if (pair[i].link > 0)
-      item[items++] = (Item){.island = pair[i].island, .link = pair[i].link};
+    if (pair[i].tag > 0)
+      item[items++] = link_item(&pair[i], i);
     else
       items += cut_pair(r, &pair[i], up, &item[items]);
   }
@@ -505,8 +571,8 @@ static void add_cell(TlNsRows *r, const Links *links, int32_t group, const TlPai
                                           .first_joint = q->joints,
                                           .first_bond = q->bonds,
                                           .island = r->first_island[group] + item[i].island};
-    if (item[i].link < INT32_MAX)
-      add_link(r, links, item[i].link - 1);
+    if (item[i].kind != PATCH)
+      add_link(r, &pair[item[i].first]);
     else
       add_patch(r, &item[i]);
     TlNsRange *range = &r->range[r->ranges - 1];
@@ -516,7 +582,7 @@ static void add_cell(TlNsRows *r, const Links *links, int32_t group, const TlPai
   }
 }
 
-static void add_rows(TlNsRows *r, const Links *links, TlVec3 up, Item *item) {
+static void add_rows(TlNsRows *r, TlVec3 up, Item *item) {
   r->ranges = 0;
   int32_t at = 0;
   for (int32_t g = 0; g < r->groups.count; g++) {
@@ -526,7 +592,7 @@ static void add_rows(TlNsRows *r, const Links *links, TlVec3 up, Item *item) {
     for (int32_t c = 0; c < cells; c++) {
       int32_t from = group->cell_start[c], to = group->cell_start[c + 1];
       r->range_at[at + from] = r->ranges;
-      add_cell(r, links, g, &group->pair[from], to - from, up, item);
+      add_cell(r, g, &group->pair[from], to - from, up, item);
     }
     at += group->pairs;
     r->range_at[at] = r->ranges;
@@ -563,7 +629,6 @@ static TlStatus take_units(TlNsRows *r) {
 TlStatus tl_nonsmooth_rows(TlNsRows *r) {
   const TlBodies *b = r->bodies;
   TlNsProblem *q = &r->problem;
-  Links links;
   TlPair *pairs;
   Item *item;
   int32_t count;
@@ -577,24 +642,26 @@ TlStatus tl_nonsmooth_rows(TlNsRows *r) {
     movers.unit = r->units->unit;
     TL_TRY(take_units(r));
   }
-  TL_TRY(tl_ns_joints_find(b, movers.dynamics->inverse_mass, r->controls, (int32_t)b->total,
-                           r->arena, q, &r->origin));
-  links = (Links){q->joint, r->origin, q->joints};
-  TL_TRY(list_pairs(r, &links, &pairs, &count));
-  TL_TRY(tl_groups_list(&movers, pairs, count, r->between, r->sync, r->arena, &r->groups));
+  TL_TRY(note_carried(r, &movers));
+  TL_TRY(list_pairs(r, &pairs, &count));
+  TL_TRY(tl_groups_list(&movers, pairs, count, r->between, r->link, r->links, r->sync, r->arena,
+                        &r->groups));
   r->contact = r->groups.contact;
   r->dynamics_all = r->groups.share ? tl_share_dynamics(r->groups.share) : movers.dynamics;
   q->bodies = 1 + (int32_t)(r->groups.share ? tl_share_bodies(r->groups.share) : b->total);
-  q->joints = 0;
-  TL_TRY(reserve(r, &links, &item));
+  TL_TRY(reserve(r, &item));
   take_bodies(r);
   TlVec3 up = tl_scale(-1, tl_unit(r->model->gravity_m_s2));
-  add_rows(r, &links, up, item);
+  add_rows(r, up, item);
   size_t ranges = (size_t)r->ranges + 1;
   r->change = tl_arena_push(r->arena, ranges, sizeof *r->change);
   r->gradient = tl_arena_push(r->arena, ranges, sizeof *r->gradient);
   r->further = tl_arena_push(r->arena, 3 * ((size_t)r->islands + 1), sizeof *r->further);
   if (!r->change || !r->gradient || !r->further) return TL_ENOMEM;
+  if (r->model->nonsmooth.solver == TL_NS_GRADIENTS) {
+    r->gradient_sum = tl_arena_push(r->arena, (size_t)r->islands + 1, sizeof *r->gradient_sum);
+    if (!r->gradient_sum) return TL_ENOMEM;
+  }
   memset(r->impact, 0,
          (TL_NS_IMPACTS * (size_t)q->patches + (size_t)q->points) * sizeof *r->impact);
   return find_iterations(r, up);
@@ -660,7 +727,7 @@ static void empty_patch(const TlNsProblem *q, TlNsPatch *p) {
 
 static void make_joints(const TlNsRows *r, const TlNsRange *range, bool impact, bool warm) {
   for (int32_t i = range->first_joint; i < range->last_joint; i++)
-    tl_ns_joint_rows(&r->problem, r->bodies, &r->origin[i], &r->problem.joint[i], r->model->step_s,
+    tl_ns_joint_rows(&r->problem, r->origin[i], &r->problem.joint[i], r->model->step_s,
                      r->model->nonsmooth.joint_damping, impact, warm);
 }
 
@@ -755,7 +822,7 @@ static TlStatus note_range(void *context, int64_t begin, int64_t end, int64_t bl
       for (int32_t k = p->first; k < p->first + p->count; k++) of_point[k] = q->point[k].lambda;
     }
     for (int32_t i = range->first_joint; i < range->last_joint; i++)
-      tl_ns_joint_note_impact(&r->origin[i], &q->joint[i], r->model->step_s);
+      tl_ns_joint_note_impact(r->origin[i], &q->joint[i], r->model->step_s);
   }
   return TL_OK;
 }
@@ -877,7 +944,37 @@ TlStatus tl_nonsmooth_force_rows(const TlNsRows *r, bool warm) {
   return TL_OK;
 }
 
-void tl_nonsmooth_kick(const TlNsRows *r, TlExact *drag) {
+/* The owner of a body kicks it by loads on its joints and by pressure on its net. */
+static void kick_own(const TlNsRows *r) {
+  TlNsBody *body = r->problem.body;
+  const TlBodies *bodies = r->bodies;
+  double h = r->model->step_s;
+  for (int64_t i = 0; r->net && i < bodies->owned; i++)
+    if (bodies->flags[i] & TL_BODY_NET && body[i].inverse_mass > 0)
+      body[i].v = tl_axpy(body[i].v, h * body[i].inverse_mass, r->net->press[i]);
+  for (int32_t i = 0; i < r->joints; i++) {
+    const TlNsFoundJoint *j = &r->joint[i];
+    double push = h * j->origin.control.load;
+    if (j->origin.kind != TL_SLIDERS || j->origin.control.driven || push == 0) continue;
+    TlVec3 axis = tl_ns_slider_axis(&j->origin);
+    if (j->a < bodies->owned)
+      body[j->a].v = tl_axpy(body[j->a].v, push * body[j->a].inverse_mass, axis);
+    if (j->b >= 0 && j->b < bodies->owned)
+      body[j->b].v = tl_axpy(body[j->b].v, -push * body[j->b].inverse_mass, axis);
+  }
+}
+
+/* All ranks say the same. */
+static bool are_loaded(const TlNsRows *r) {
+  const TlControls *c = r->controls;
+  for (size_t k = 0; c && k < c->joint_count; k++)
+    if (c->joint[k].kind == TL_SLIDERS && !c->joint[k].driven && c->joint[k].load != 0) return true;
+  for (int k = 0; c && r->net && k < c->net_count; k++)
+    if (c->pressure_Pa[k] != 0) return true;
+  return false;
+}
+
+TlStatus tl_nonsmooth_kick(const TlNsRows *r, TlExact *drag) {
   const TlNsProblem *q = &r->problem;
   const TlBodies *bodies = r->bodies;
   TlVec3 gravity = r->model->gravity_m_s2;
@@ -898,17 +995,10 @@ void tl_nonsmooth_kick(const TlNsRows *r, TlExact *drag) {
       b->w = tl_scale(keep, b->w);
     }
     b->v = tl_axpy(b->v, h, gravity);
-    if (r->net && bodies->flags[i] & TL_BODY_NET) /* on one rank: there are no guests */
-      b->v = tl_axpy(b->v, h * b->inverse_mass, r->net->press[i]);
   }
-  for (int32_t i = 0; i < q->joints; i++) { /* joints are on their axes already */
-    const TlNsOrigin *o = &r->origin[i];
-    double push = h * o->control.load;
-    if (o->kind != TL_SLIDERS || o->control.driven || push == 0) continue;
-    TlNsBody *a = &q->body[q->joint[i].a], *b = &q->body[q->joint[i].b];
-    a->v = tl_axpy(a->v, push * a->inverse_mass, o->axis);
-    if (b->inverse_mass > 0) b->v = tl_axpy(b->v, -push * b->inverse_mass, o->axis);
-  }
+  if (!are_loaded(r)) return TL_OK;
+  kick_own(r);
+  return tl_nonsmooth_scatter(r);
 }
 
 /* ---- results ---- */
@@ -976,6 +1066,9 @@ TlStatus tl_nonsmooth_write_back(const TlNsRows *r) {
   for (int32_t i = 0; i < r->found->contacts; i++) clear(&r->between[i]);
   for (int32_t i = 0; r->groups.share && i < r->groups.contacts; i++) clear(&r->contact[i]);
   for (int32_t i = 0; i < r->problem.patches; i++) write_patch(r, i);
+  for (int32_t i = 0; i < r->problem.joints; i++)
+    *r->reaction[i] = tl_ns_joint_note(r->origin[i], &r->problem.joint[i], r->model->step_s);
+  for (int32_t i = 0; i < r->problem.bonds; i++) *r->bond_lambda[i] = r->problem.bond[i].lambda;
   TL_TRY(tl_groups_home(&r->groups, dynamics_of(r)));
   for (int32_t i = 0; r->units && i < r->found->contacts; i++) {
     TlContact *c = &r->found->contact[i];

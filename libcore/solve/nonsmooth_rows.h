@@ -9,8 +9,8 @@
 
 #include "solve/aggregates.h"
 #include "solve/detect.h"
-#include "solve/membrane.h"
 #include "solve/model.h"
+#include "solve/nonsmooth_bonds.h"
 #include "solve/nonsmooth_joints.h"
 #include "solve/stages.h"
 
@@ -38,22 +38,31 @@ typedef struct TlNsRows {
   const TlUnits *units; /* what is moved as one: contacts within are left out; NULL: each body */
   const TlSync *sync;   /* NULL: one rank */
   TlArena *arena;
+  /* filled by tl_nonsmooth_links; without it there are none */
+  TlNsFoundJoint *joint; /* [joints] */
+  TlNsSheetBond *sheet;  /* [bonds] */
+  TlVec3 *sheet_lambda;  /* [bonds] impulses of the step, after tl_nonsmooth_write_back */
+  TlLink *link;          /* [links] of the joints, then of the bonds */
+  int32_t joints, links;
   /* filled by tl_nonsmooth_rows */
   TlGroups groups;                /* of the pairs of contacts, joints and bonds */
   TlContact *between;             /* those that were found, as of units; without units the same */
   TlContact *contact;             /* of the groups: on one rank these */
   const TlDynamics *dynamics_all; /* of the bodies, and of guests of other ranks */
   TlNsProblem problem;
-  TlNsOrigin *origin;       /* of each joint */
-  const TlNetBond **bonded; /* of each bond of the problem */
-  TlNsRange *range;         /* by groups and their cells; a cell may hold several islands */
-  int32_t *range_at;        /* [pairs of all groups + 1] where a cell begins: its first range */
-  int32_t *group_range;     /* [groups + 1] their first ranges */
+  TlNsOrigin **origin;          /* of each joint of the problem */
+  TlNsReaction **reaction;      /* likewise, for tl_nonsmooth_write_back */
+  const TlNsSheetBond **bonded; /* of each bond of the problem */
+  TlVec3 **bond_lambda;         /* likewise */
+  TlNsRange *range;             /* by groups and their cells; a cell may hold several islands */
+  int32_t *range_at;            /* [pairs of all groups + 1] where a cell begins: its first range */
+  int32_t *group_range;         /* [groups + 1] their first ranges */
   int32_t ranges;
   TlNsIsland *island;        /* by groups */
   int32_t *first_island;     /* [groups + 1] */
   double *change, *gradient; /* [ranges] of a sweep (nonsmooth_solve.c) */
   double *further;           /* [3 * islands] likewise */
+  TlExact *gradient_sum;     /* [islands] likewise; conjugate gradients only */
   int32_t islands;
   double *impact; /* [5 * patches + points] impulses of the impact stage: of each patch along t1 and
                       t2 and about n, t1 and t2, and of each point */
@@ -62,6 +71,8 @@ typedef struct TlNsRows {
 /* Where the patch that contact `first` of a pair begins ends, `end` at the latest. Its first TL_NS_POINTS bear. */
 int32_t tl_nonsmooth_patch_end(const TlContact *contact, int32_t first, int32_t end);
 
+/* Joints and bonds with a body that this rank owns. TL_EUSAGE names a joint that makes no sense. Local. */
+TlStatus tl_nonsmooth_links(TlNsRows *rows);
 /* Patches by islands and cells, without right-hand sides. All memory from the arena. This and what
  * follows is collective with sync, where it gives a status. */
 TlStatus tl_nonsmooth_rows(TlNsRows *rows);
@@ -79,9 +90,13 @@ TlStatus tl_nonsmooth_note_impact(const TlNsRows *rows);
  * the last step. */
 TlStatus tl_nonsmooth_force_rows(const TlNsRows *rows, bool warm);
 
-/* Gravity, loads on joints and global damping (Tan 2024 Eqs. 47-49); drag: what the damping takes of the
- * bodies of this rank is added (NULL: nobody asks). */
-void tl_nonsmooth_kick(const TlNsRows *rows, TlExact *drag);
+/* Gravity, loads on joints, pressure on nets and global damping (Tan 2024 Eqs. 47-49); drag: what the damping
+ * takes of the bodies of this rank is added (NULL: nobody asks). */
+TlStatus tl_nonsmooth_kick(const TlNsRows *rows, TlExact *drag);
+/* Is it a body of a problem that nothing moves, but perhaps a holder of its net carries? */
+static inline bool tl_nonsmooth_fixed(const TlNsRows *rows, int32_t body) {
+  return body < rows->problem.bodies - 1 && rows->problem.body[body].inverse_mass == 0;
+}
 
 /* All that a patch does in a stage: impulse on its first body, moments of it about both bodies' centres. */
 typedef struct TlNsPush {
@@ -89,7 +104,8 @@ typedef struct TlNsPush {
 } TlNsPush;
 TlNsPush tl_nonsmooth_push(const TlNsRows *rows, int32_t patch, bool impact);
 
-/* Impulses of both stages into the contacts that were found: `rest`, `impulse` and `moment` (contact.h). */
+/* Impulses of both stages into the contacts that were found: `rest`, `impulse` and `moment` (contact.h); and
+ * what joints and bonds did into those that were found. */
 TlStatus tl_nonsmooth_write_back(const TlNsRows *rows);
 /* The forces of this step become the bodies' contact memory. inner_moment: of contacts within units, which
  * keep their `rest` (NULL: without units). */

@@ -84,20 +84,37 @@ static void take_changes(const Walk *w, int32_t group, double *change) {
   }
 }
 
-/* How far each island moves on along its direction: as its gradients fall. */
-static void take_gradients(const Walk *w, int32_t group) {
+/* Squares of the gradients of the group's islands. Of a large group the sum is exact: its ranges lie on other
+ * ranks with each number of them. */
+static TlStatus sum_gradients(const Walk *w, int32_t group) {
   const TlNsRows *r = w->r;
-  double *now = w->now;
-  for (int32_t i = 0; i < w->group->islands; i++) now[i] = 0;
+  const TlGroup *g = w->group;
+  TlExact *exact = g->large ? &r->gradient_sum[w->first_island] : NULL;
+  for (int32_t i = 0; i < g->islands; i++) w->now[i] = 0;
+  if (exact) memset(exact, 0, (size_t)g->islands * sizeof *exact);
   for (int32_t i = r->group_range[group]; i < r->group_range[group + 1]; i++) {
     int32_t island = r->range[i].island - w->first_island;
-    if (w->open[island] != 0) now[island] += r->gradient[i];
+    if (w->open[island] == 0) continue;
+    if (exact)
+      tl_exact_add(&exact[island], r->gradient[i]);
+    else
+      w->now[island] += r->gradient[i];
   }
+  if (!exact) return TL_OK;
+  if (g->share) TL_TRY(tl_sync_sum_int(r->sync, exact->limb, g->islands * TL_EXACT_LIMBS));
+  for (int32_t i = 0; i < g->islands; i++) w->now[i] = tl_exact_value(&exact[i]);
+  return TL_OK;
+}
+
+/* How far each island moves on along its direction: as its gradients fall. */
+static TlStatus take_gradients(const Walk *w, int32_t group) {
+  TL_TRY(sum_gradients(w, group));
   for (int32_t i = 0; i < w->group->islands; i++) {
-    double beta = w->last[i] > 0 ? now[i] / w->last[i] : 0;
+    double beta = w->last[i] > 0 ? w->now[i] / w->last[i] : 0;
     w->beta[i] = beta < 1 ? beta : 0; /* 0: anew along the gradient */
-    w->last[i] = now[i];
+    w->last[i] = w->now[i];
   }
+  return TL_OK;
 }
 
 TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *stage,
@@ -139,12 +156,12 @@ TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *s
       double most = stage->tolerance < 0 ? -1 : stage->tolerance * island[i].force_m_s;
       bool done = answered && -values[i] <= most;
       if (open[i] == 0 || (!done && sweeps < open[i])) continue;
-      count[i] = (TlNsCount){sweeps, -(done ? values[i] : change[i]), !done};
+      count[i] = (TlNsCount){sweeps, fabs(done ? values[i] : change[i]), !done};
       open[i] = 0;
       left--;
     }
     if (!w.beta || left == 0) continue;
-    take_gradients(&w, group);
+    TL_TRY(take_gradients(&w, group));
     TL_TRY(once(&w, visit_further));
   }
   TL_TRY(tl_asking_drop(&asking));
@@ -152,7 +169,7 @@ TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *s
   if (g->share) TL_TRY(tl_group_least(g, change)); /* what was not asked of all */
   for (int32_t i = 0; i < g->islands; i++) {
     double most = stage->tolerance * island[i].force_m_s;
-    if (g->share) count[i].residual_m_s = -change[i];
+    if (g->share) count[i].residual_m_s = fabs(change[i]);
     count[i].unfinished &= count[i].residual_m_s > most;
   }
   return TL_OK;

@@ -19,7 +19,7 @@ typedef struct Exchange {
 /* A pair whose result goes to a rank or comes from it. */
 typedef struct Result {
   int32_t rank, pair; /* of the solved ones, or of those found */
-  int64_t low, high;
+  int64_t low, high, tag;
 } Result;
 
 struct TlShare {
@@ -33,6 +33,8 @@ struct TlShare {
   TlSym3 *inverse_inertia;
   TlDynamics dynamics;
   TlTwist *twists;
+  TlVec3 *carried;                      /* of guests */
+  const TlLink *link;                   /* found here, and guests */
   Exchange scatter, collect;            /* of all bodies */
   Exchange spread_first, spread_second; /* of those in cells: to their owners, and from there */
   Exchange *after;                      /* [phases] */
@@ -57,6 +59,9 @@ const TlDynamics *tl_share_dynamics(const TlShare *share) {
 TlTwist *tl_share_twists(const TlShare *share) {
   return share->twists;
 }
+const TlVec3 *tl_share_carried(const TlShare *share) {
+  return share->carried;
+}
 
 /* ---- pairs on their way ---- */
 
@@ -65,14 +70,15 @@ typedef struct CargoBody {
   int32_t owner, movable;
   double inverse_mass;
   TlSym3 inverse_inertia;
+  TlVec3 carried;
 } CargoBody;
 
 typedef struct CargoPair {
-  int64_t low, high;
+  int64_t low, high, tag;
   uint64_t key;
-  int32_t island, phase, count, room;
+  int32_t island, phase, count, load_bytes, result_bytes, room;
   CargoBody a, b;
-} CargoPair;
+} CargoPair; /* then its contacts, or the load of a link */
 
 /* Values of a pair law that are read where a pair is solved. */
 #define TL_CARGO_LAW(F)                                                                            \
@@ -99,8 +105,8 @@ typedef struct CargoContact {
 
 static CargoBody cargo_body(const TlShare *s, int32_t body) {
   if (body < 0) return (CargoBody){.id = -1, .owner = -1};
-  return (CargoBody){s->id[body], s->owner[body], s->movable[body], s->inverse_mass[body],
-                     s->inverse_inertia[body]};
+  return (CargoBody){s->id[body],           s->owner[body],           s->movable[body],
+                     s->inverse_mass[body], s->inverse_inertia[body], s->carried[body]};
 }
 
 static CargoContact cargo_contact(const TlContact *c) {
@@ -138,8 +144,12 @@ static bool is_sent(const TlShare *s, const TlPair *p, const TlPlacing *plan) {
 }
 
 static unsigned char *put(unsigned char *at, const void *bytes, size_t size) {
-  memcpy(at, bytes, size);
+  if (size > 0) memcpy(at, bytes, size);
   return at + size;
+}
+
+static TlLink link_of(const TlLink *link, const TlPair *p) {
+  return p->link > 0 ? link[p->link - 1] : (TlLink){0};
 }
 
 static TlStatus send_pairs(const TlShare *s, const TlIslands *is, const TlPair *pairs,
@@ -149,19 +159,24 @@ static TlStatus send_pairs(const TlShare *s, const TlIslands *is, const TlPair *
     size_t size = sizeof(int64_t); /* never empty: then it would not be sent at all */
     for (int32_t i = 0; i < count; i++)
       if (plan[i].solver == r && is_sent(s, &pairs[i], &plan[i]))
-        size += sizeof(CargoPair) + (size_t)pairs[i].count * sizeof(CargoContact);
+        size += sizeof(CargoPair) + (size_t)pairs[i].count * sizeof(CargoContact) +
+                (size_t)link_of(s->link, &pairs[i]).load_bytes;
     unsigned char *bytes = tl_arena_push(s->arena, size, 1), *at = bytes;
     if (!bytes) return TL_ENOMEM;
     at = put(at, &(int64_t){0}, sizeof(int64_t));
     for (int32_t i = 0; i < count; i++) {
       const TlPair *p = &pairs[i];
       if (plan[i].solver != r || !is_sent(s, p, &plan[i])) continue;
+      TlLink link = link_of(s->link, p);
       CargoPair cargo = {.low = p->low,
                          .high = p->high,
+                         .tag = p->tag,
                          .key = plan[i].key,
                          .island = plan[i].island,
                          .phase = plan[i].phase,
                          .count = p->count,
+                         .load_bytes = link.load_bytes,
+                         .result_bytes = link.result_bytes,
                          .a = cargo_body(s, p->a),
                          .b = cargo_body(s, p->b)};
       at = put(at, &cargo, sizeof cargo);
@@ -169,6 +184,7 @@ static TlStatus send_pairs(const TlShare *s, const TlIslands *is, const TlPair *
         CargoContact contact = cargo_contact(&contacts[p->first + k]);
         at = put(at, &contact, sizeof contact);
       }
+      at = put(at, link.load, (size_t)link.load_bytes);
     }
     TL_TRY(s->sync->send(s->sync->ctx, r, bytes, size));
   }
@@ -181,6 +197,10 @@ typedef struct Arrival {
   size_t size; /* 0: nothing */
 } Arrival;
 enum { FIRST_PAIR = sizeof(int64_t) };
+
+static size_t size_of(const CargoPair *p) {
+  return sizeof *p + (size_t)p->count * sizeof(CargoContact) + (size_t)p->load_bytes;
+}
 
 static TlStatus receive_pairs(const TlShare *s, const TlIslands *is, Arrival *arrival,
                               TlGuests *guests) {
@@ -201,7 +221,7 @@ static TlStatus receive_pairs(const TlShare *s, const TlIslands *is, Arrival *ar
       const CargoPair *p = (const CargoPair *)(arrival[r].bytes + at);
       guests->pairs++;
       guests->contacts += p->count;
-      at += sizeof *p + (size_t)p->count * sizeof(CargoContact);
+      at += size_of(p);
     }
   }
 done:
@@ -228,7 +248,8 @@ static TlStatus make_room(TlShare *s, size_t guests) {
   s->movable = tl_arena_push(s->arena, n, sizeof *s->movable);
   s->inverse_mass = tl_arena_push(s->arena, n, sizeof *s->inverse_mass);
   s->inverse_inertia = tl_arena_push(s->arena, n, sizeof *s->inverse_inertia);
-  if (!s->id || !s->owner || !s->movable || !s->inverse_mass || !s->inverse_inertia)
+  s->carried = tl_arena_push(s->arena, n, sizeof *s->carried);
+  if (!s->id || !s->owner || !s->movable || !s->inverse_mass || !s->inverse_inertia || !s->carried)
     return TL_ENOMEM;
   return TL_OK;
 }
@@ -241,6 +262,7 @@ static TlStatus list_local(TlShare *s, const TlMovers *b) {
     s->movable[i] = tl_movable(b, (int32_t)i);
     s->inverse_mass[i] = b->dynamics->inverse_mass[i];
     s->inverse_inertia[i] = b->dynamics->inverse_inertia[i];
+    s->carried[i] = b->carried && !s->movable[i] ? b->carried[i] : (TlVec3){0, 0, 0};
   }
   return TL_OK;
 }
@@ -255,6 +277,7 @@ static TlStatus grow(TlShare *s, size_t guests) {
   memcpy(s->movable, old.movable, n * sizeof *s->movable);
   memcpy(s->inverse_mass, old.inverse_mass, n * sizeof *s->inverse_mass);
   memcpy(s->inverse_inertia, old.inverse_inertia, n * sizeof *s->inverse_inertia);
+  memcpy(s->carried, old.carried, n * sizeof *s->carried);
   return TL_OK;
 }
 
@@ -271,6 +294,7 @@ static void admit(TlShare *s, Known *stranger, const CargoBody *body) {
   s->movable[i] = body->movable;
   s->inverse_mass[i] = body->inverse_mass;
   s->inverse_inertia[i] = body->inverse_inertia;
+  s->carried[i] = body->carried;
 }
 
 /* Bodies of the pairs that came: known ones by their ids, others as guests. */
@@ -295,7 +319,7 @@ static TlStatus open_register(TlShare *s, const TlGuests *guests, const Arrival 
       for (int k = 0; k < 2; k++)
         if (end[k]->id >= 0 && find_body(reg->local, reg->locals, end[k]->id) < 0)
           reg->stranger[n++] = (Known){end[k]->id, -1};
-      at += sizeof *p + (size_t)p->count * sizeof(CargoContact);
+      at += size_of(p);
     }
   qsort(reg->stranger, n, sizeof *reg->stranger, by_id);
   for (size_t i = 0; i < n; i++)
@@ -348,6 +372,19 @@ static void take_contact(TlShare *s, const TlPair *p, const CargoContact *cargo,
   if (c->rest.x != 0 || c->rest.y != 0 || c->rest.z != 0) tl_contact_want_tangents(c, &d);
 }
 
+/* Its load stays where it arrived. */
+static TlStatus take_link(const TlShare *s, const CargoPair *p, void *load, TlGuests *guests,
+                          TlPair *pair) {
+  if (p->tag == 0) return TL_OK;
+  TlLink *link = &guests->link[guests->links++];
+  *link = (TlLink){.load = load,
+                   .result = tl_arena_push(s->arena, (size_t)p->result_bytes + 1, 1),
+                   .load_bytes = p->load_bytes,
+                   .result_bytes = p->result_bytes};
+  pair->link = guests->links;
+  return link->result ? TL_OK : TL_ENOMEM;
+}
+
 static TlStatus take_pairs(TlShare *s, const Arrival *arrival, const Register *reg,
                            TlGuests *guests) {
   size_t pairs = (size_t)guests->pairs + 1, contacts = (size_t)guests->contacts + 1;
@@ -371,30 +408,37 @@ static TlStatus take_pairs(TlShare *s, const Arrival *arrival, const Register *r
                        .part_a = -1,
                        .part_b = -1,
                        .first = first,
-                       .count = p->count};
+                       .count = p->count,
+                       .tag = p->tag};
+      TL_TRY(take_link(s, p, arrival[r].bytes + at + sizeof *p, guests, pair));
       guests->plan[i] = (TlPlacing){p->island, p->phase, s->sync->rank, p->key};
       guests->owners[i][0] = p->a.owner;
       guests->owners[i][1] = p->b.owner;
       for (int32_t k = 0; k < p->count; k++, first++)
         take_contact(s, pair, &contact[k], &guests->contact[first], &law[first]);
-      at += sizeof *p + (size_t)p->count * sizeof *contact;
+      at += size_of(p);
     }
   return TL_OK;
 }
 
 TlStatus tl_share_pairs(const TlMovers *b, const TlSync *sync, TlArena *arena, const TlIslands *is,
                         const TlPair *pairs, int32_t count, const TlContact *contacts,
-                        const TlPlacing *plan, TlShare **share, TlGuests *guests) {
-  *guests = (TlGuests){0};
+                        const TlLink *link, int32_t links, const TlPlacing *plan, TlShare **share,
+                        TlGuests *guests) {
+  *guests = (TlGuests){.links = links};
   TlShare *s = *share = tl_arena_push(arena, 1, sizeof *s);
   Arrival *arrival = tl_arena_push(arena, (size_t)sync->ranks, sizeof *arrival);
   Register reg = {0};
   if (!s || !arrival) return TL_ENOMEM;
-  *s = (TlShare){.sync = sync, .arena = arena, .total = b->total, .bodies = b->total};
+  *s = (TlShare){.sync = sync, .arena = arena, .total = b->total, .bodies = b->total, .link = link};
   TL_TRY(list_local(s, b));
   TL_TRY(send_pairs(s, is, pairs, count, contacts, plan));
   TL_TRY(receive_pairs(s, is, arrival, guests));
   TL_TRY(sync->wait(sync->ctx));
+  guests->link = tl_arena_push(arena, (size_t)links + (size_t)guests->pairs + 1, sizeof *link);
+  if (!guests->link) return TL_ENOMEM;
+  if (links > 0) memcpy(guests->link, link, (size_t)links * sizeof *link);
+  s->link = guests->link;
   if (guests->pairs > 0) {
     TL_TRY(open_register(s, guests, arrival, &reg));
     TL_TRY(take_pairs(s, arrival, &reg, guests));
@@ -708,7 +752,12 @@ static int by_rank_and_pair(const void *one, const void *two) {
   const Result *a = one, *b = two;
   if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
   if (a->low != b->low) return a->low < b->low ? -1 : 1;
-  return (a->high > b->high) - (a->high < b->high);
+  if (a->high != b->high) return a->high < b->high ? -1 : 1;
+  return (a->tag > b->tag) - (a->tag < b->tag);
+}
+
+static Result result_of(int32_t rank, int32_t number, const TlPair *pair) {
+  return (Result){rank, number, pair->low, pair->high, pair->tag};
 }
 
 /* away: to those that have found what is solved here; home: from the solvers of what was found. */
@@ -723,13 +772,12 @@ static TlStatus list_results(TlShare *s, const TlPair *pairs, int32_t count, con
     int32_t b = x->guest >= 0    ? guests->owners[x->guest][1]
                 : x->pair->b < 0 ? -1
                                  : s->owner[x->pair->b];
-    if (a != s->sync->rank) s->away[s->aways++] = (Result){a, i, x->pair->low, x->pair->high};
-    if (b >= 0 && b != a && b != s->sync->rank)
-      s->away[s->aways++] = (Result){b, i, x->pair->low, x->pair->high};
+    if (a != s->sync->rank) s->away[s->aways++] = result_of(a, i, x->pair);
+    if (b >= 0 && b != a && b != s->sync->rank) s->away[s->aways++] = result_of(b, i, x->pair);
   }
   for (int32_t i = 0; i < count; i++)
     if (plan[i].solver != s->sync->rank && plan[i].island >= 0)
-      s->home[s->homes++] = (Result){plan[i].solver, i, pairs[i].low, pairs[i].high};
+      s->home[s->homes++] = result_of(plan[i].solver, i, &pairs[i]);
   qsort(s->away, (size_t)s->aways, sizeof *s->away, by_rank_and_pair);
   qsort(s->home, (size_t)s->homes, sizeof *s->home, by_rank_and_pair);
   return TL_OK;
@@ -781,7 +829,8 @@ TlStatus tl_share_hand_on(const TlShare *s, int32_t phase, void *values, size_t 
 
 enum { OF_PAIR = 2, OF_CONTACT = 10 }; /* reals of a pair's and of a contact's result */
 
-static double *put_result(double *at, const TlPair *pair, int32_t ns, const TlContact *contacts) {
+static double *put_result(double *at, const TlPair *pair, int32_t ns, const TlContact *contacts,
+                          TlLink link) {
   *at++ = pair->stuck;
   *at++ = ns;
   for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
@@ -792,11 +841,12 @@ static double *put_result(double *at, const TlPair *pair, int32_t ns, const TlCo
     memcpy(at, values, sizeof values);
     at += OF_CONTACT;
   }
-  return at;
+  if (link.result_bytes > 0) memcpy(at, link.result, (size_t)link.result_bytes);
+  return at + (size_t)link.result_bytes / sizeof *at;
 }
 
 static const double *take_result(const double *at, TlPair *pair, int32_t *ns, TlContact *contacts,
-                                 const TlDynamics *d) {
+                                 TlLink link, const TlDynamics *d) {
   pair->stuck = *at++ != 0;
   *ns = (int32_t)*at++;
   for (int32_t k = pair->first; k < pair->first + pair->count; k++, at += OF_CONTACT) {
@@ -807,11 +857,13 @@ static const double *take_result(const double *at, TlPair *pair, int32_t *ns, Tl
     c->moment = tl_vec3(at[7], at[8], at[9]);
     if (c->rest.x != 0 || c->rest.y != 0 || c->rest.z != 0) tl_contact_want_tangents(c, d);
   }
-  return at;
+  if (link.result_bytes > 0) memcpy(link.result, at, (size_t)link.result_bytes);
+  return at + (size_t)link.result_bytes / sizeof *at;
 }
 
-static size_t reals_of(const TlPair *pair) {
-  return OF_PAIR + OF_CONTACT * (size_t)pair->count;
+static size_t reals_of(const TlShare *s, const TlPair *pair) {
+  return OF_PAIR + OF_CONTACT * (size_t)pair->count +
+         (size_t)link_of(s->link, pair).result_bytes / sizeof(double);
 }
 
 /* What was found and solved here. */
@@ -832,30 +884,35 @@ TlStatus tl_share_home(const TlShare *s, TlPair *pairs, int32_t *pair_ns, TlCont
                        const TlContact *solved_contacts, const int32_t *solved_ns,
                        const TlDynamics *dynamics) {
   size_t out = 0, in = 0;
-  for (int32_t i = 0; i < s->aways; i++) out += reals_of(s->solved[s->away[i].pair].pair);
-  for (int32_t i = 0; i < s->homes; i++) in += reals_of(&pairs[s->home[i].pair]);
+  for (int32_t i = 0; i < s->aways; i++) out += reals_of(s, s->solved[s->away[i].pair].pair);
+  for (int32_t i = 0; i < s->homes; i++) in += reals_of(s, &pairs[s->home[i].pair]);
   double *give = tl_arena_push(s->arena, out + 1, sizeof *give), *to = give;
   double *take = tl_arena_push(s->arena, in + 1, sizeof *take), *from = take;
   if (!give || !take) return TL_ENOMEM;
   for (int32_t i = 0, end; i < s->homes; i = end) {
     double *start = from;
     for (end = i; end < s->homes && s->home[end].rank == s->home[i].rank; end++)
-      from += reals_of(&pairs[s->home[end].pair]);
+      from += reals_of(s, &pairs[s->home[end].pair]);
     TL_TRY(s->sync->receive(s->sync->ctx, s->home[i].rank, start,
                             (size_t)(from - start) * sizeof *start));
   }
   for (int32_t i = 0, end; i < s->aways; i = end) {
     double *start = to;
-    for (end = i; end < s->aways && s->away[end].rank == s->away[i].rank; end++)
-      to = put_result(to, s->solved[s->away[end].pair].pair, solved_ns[s->away[end].pair],
-                      solved_contacts);
+    for (end = i; end < s->aways && s->away[end].rank == s->away[i].rank; end++) {
+      const TlPair *pair = s->solved[s->away[end].pair].pair;
+      to = put_result(to, pair, solved_ns[s->away[end].pair], solved_contacts,
+                      link_of(s->link, pair));
+    }
     TL_TRY(
         s->sync->send(s->sync->ctx, s->away[i].rank, start, (size_t)(to - start) * sizeof *start));
   }
   TL_TRY(s->sync->wait(s->sync->ctx));
   copy_back(s, pairs, pair_ns, contacts, solved_contacts, solved_ns);
   const double *at = take;
-  for (int32_t i = 0; i < s->homes; i++)
-    at = take_result(at, &pairs[s->home[i].pair], &pair_ns[s->home[i].pair], contacts, dynamics);
+  for (int32_t i = 0; i < s->homes; i++) {
+    TlPair *pair = &pairs[s->home[i].pair];
+    at = take_result(at, pair, &pair_ns[s->home[i].pair], contacts, link_of(s->link, pair),
+                     dynamics);
+  }
   return TL_OK;
 }

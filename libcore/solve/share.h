@@ -3,7 +3,8 @@
  * A pair is found by the ranks that own its two bodies, and solved by one. Where that is neither of
  * them, the owner of the lower id sends it there with what is to be known of its bodies, which are
  * guests there: they stand behind the local bodies in all arrays over bodies. In the end what a pair
- * bore goes to those who have found it.
+ * bore goes to those who have found it. A joint or bond is a pair without contacts, with a load of bytes for
+ * its solver and a result of bytes for its finders (TlLink).
  *
  * Within a sweep a body is used by one rank in each phase, and its velocity goes from the one that
  * wrote it last straight to the one that uses it next. Its owner finds the others pairs' solvers
@@ -28,11 +29,12 @@ typedef struct TlPlacing {
 
 /* Pairs that came from other ranks to be solved here. */
 typedef struct TlGuests {
-  TlPair *pair;
+  TlPair *pair; /* their links are numbered behind those that were found here */
   TlContact *contact;
   TlPlacing *plan;
   int32_t (*owners)[2]; /* ranks that own its bodies; -1: it has no body b */
-  int32_t pairs, contacts;
+  TlLink *link;         /* of the links found here, and then of the guests */
+  int32_t pairs, contacts, links;
 } TlGuests;
 
 /* A pair that this rank solves. */
@@ -45,11 +47,12 @@ typedef struct TlSolved {
 
 typedef struct TlShare TlShare;
 
-/* Pairs go to their solvers. Memory from the arena. Collective. */
+/* Pairs go to their solvers; link: [links] of the pairs that are links. Memory from the arena.
+ * Collective. */
 TlStatus tl_share_pairs(const TlMovers *movers, const TlSync *sync, TlArena *arena,
                         const TlIslands *islands, const TlPair *pairs, int32_t count,
-                        const TlContact *contacts, const TlPlacing *plan, TlShare **share,
-                        TlGuests *guests);
+                        const TlContact *contacts, const TlLink *link, int32_t links,
+                        const TlPlacing *plan, TlShare **share, TlGuests *guests);
 /* Who hands what to whom; `solved` is borrowed. Collective. */
 TlStatus tl_share_routes(TlShare *share, const TlMovers *movers, const TlIslands *islands,
                          const TlPair *pairs, int32_t count, const TlPlacing *plan,
@@ -61,6 +64,8 @@ int64_t tl_share_bodies(const TlShare *share); /* local ones and guests */
 /* Arrays over these, for the bodies' velocities as they are now, and a second array of velocities. */
 const TlDynamics *tl_share_dynamics(const TlShare *share);
 TlTwist *tl_share_twists(const TlShare *share);
+/* Of guests that nothing moves: how they are carried along (TlMovers.carried), from total on. */
+const TlVec3 *tl_share_carried(const TlShare *share);
 
 /* The owners' values to all ranks that use them, and back; over local bodies and guests, of at most
  * TL_SHARE_ROOM bytes each. */
@@ -72,8 +77,8 @@ TlStatus tl_share_spread(const TlShare *share, void *values, size_t size);
 /* After a phase; arrived (may be NULL) is called for each body whose value came. */
 TlStatus tl_share_hand_on(const TlShare *share, int32_t phase, void *values, size_t size,
                           void (*arrived)(const void *walk, int32_t body), const void *walk);
-/* What the pairs bore (ETM and resting impulses, `touched`, `stuck`) to those that have found them:
- * into the pairs and contacts that tl_share_pairs was given; and from solved_ns, one a solved pair, what
+/* What the pairs bore (ETM and resting impulses, `touched`, `stuck`; the results of links) to those that have
+ * found them: into the pairs, contacts and links that tl_share_pairs was given; and from solved_ns, one a solved pair, what
  * its solve took, into pair_ns, one a found pair. */
 TlStatus tl_share_home(const TlShare *share, TlPair *pairs, int32_t *pair_ns, TlContact *contacts,
                        const TlContact *solved_contacts, const int32_t *solved_ns,

@@ -31,6 +31,7 @@ typedef struct TlGroups {
   TlPair *pair;    /* of all groups, one after the other */
   TlContact *contact;
   int32_t contacts;
+  const TlLink *link;    /* of the pairs that are links, those of guests too */
   struct TlShare *share; /* with sync */
   TlPair *found_pair;    /* what was given; on one rank it is `pair` and `contact` */
   TlContact *found_contact;
@@ -50,9 +51,10 @@ TlStatus tl_groups_make(const TlBodies *bodies, const TlDynamics *dynamics, TlPa
                         int32_t pair_count, TlContact *contacts, const TlSync *sync, TlArena *arena,
                         TlGroups *groups);
 /* The same of bodies or of units that take their place. Each group's pairs are a copy in its order; on
- * one rank contacts stay where they are. */
+ * one rank contacts stay where they are. Joints and bonds are among the pairs: link[pair.link - 1]. */
 TlStatus tl_groups_list(const TlMovers *movers, TlPair *pairs, int32_t pair_count,
-                        TlContact *contacts, const TlSync *sync, TlArena *arena, TlGroups *groups);
+                        TlContact *contacts, const TlLink *link, int32_t links, const TlSync *sync,
+                        TlArena *arena, TlGroups *groups);
 /* After the stages: what the pairs that tl_groups_make was given have borne (`impulse`, `rest`,
  * `touched`, `stuck`), and what they took, wherever they were solved. Collective. */
 TlStatus tl_groups_home(const TlGroups *groups, const TlDynamics *dynamics);

@@ -9,7 +9,6 @@
 TlStatus tl_step_check(const TlModel *model, TlState *state, TlWorkspace *work, int ranks) {
   const TlStep step = {.model = model, .state = state, .work = work};
   const TlMethodKind *method = tl_method(model->method);
-  if (method->check_ranks) TL_TRY(method->check_ranks(model, ranks));
   if (ranks > 1 && method->joints_on_one_rank && tl_joints_count(&state->bodies.pairs) > 0)
     return tl_fail(
         TL_EUSAGE,

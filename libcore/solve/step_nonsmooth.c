@@ -12,7 +12,6 @@
  */
 #include "solve/step_impulses.h"
 #include "solve/joints.h"
-#include "solve/nonsmooth_bonds.h"
 #include "solve/nonsmooth_solve.h"
 #include "solve/reduction.h"
 #include "solve/solver_setup.h"
@@ -97,7 +96,7 @@ static void add_joint_work(const TlNsRows *r, const TlNsBody *before, bool impac
   const TlNsProblem *q = &r->problem;
   for (int32_t i = 0; i < q->joints; i++) {
     const TlNsJoint *j = &q->joint[i];
-    const TlNsOrigin *o = &r->origin[i];
+    const TlNsOrigin *o = r->origin[i];
     const TlNsBody *a = &q->body[j->a], *b = &q->body[j->b];
     TlVec3 u = tl_sub(mean(before[j->a].v, a->v), mean(before[j->b].v, b->v));
     if (!impact && o->kind == TL_SLIDERS && !o->control.driven)
@@ -129,25 +128,22 @@ static void add_bond_work(const TlNsRows *r, const TlNsBody *before, TlStepSums 
   }
 }
 
-/* The fixed row of a net goes with its holder, who does the work of what pulls at it. */
-static bool is_carried(const TlNsRows *r, int32_t body) {
-  return body < r->bodies->total && r->bodies->flags[body] & TL_BODY_NET &&
-         r->problem.body[body].inverse_mass == 0;
-}
-
+/* The fixed row of a net goes with its holder, who does the work of what pulls at it; what is fixed else stands
+ * still. */
 static void add_held_work(const TlNsRows *r, bool impact, TlStepSums *sums) {
   const TlNsProblem *q = &r->problem;
   for (int32_t i = 0; r->net && i < q->patches; i++) {
     const TlNsPatch *p = &q->patch[i];
-    if (!is_carried(r, p->a) && !is_carried(r, p->b)) continue;
+    bool a = tl_nonsmooth_fixed(r, p->a), b = tl_nonsmooth_fixed(r, p->b);
+    if (!a && !b) continue;
     TlVec3 impulse = tl_nonsmooth_push(r, i, impact).impulse;
-    if (is_carried(r, p->a)) take(&sums->net_held_J, -tl_dot(impulse, q->body[p->a].v));
-    if (is_carried(r, p->b)) take(&sums->net_held_J, tl_dot(impulse, q->body[p->b].v));
+    if (a) take(&sums->net_held_J, -tl_dot(impulse, q->body[p->a].v));
+    if (b) take(&sums->net_held_J, tl_dot(impulse, q->body[p->b].v));
   }
   for (int32_t i = 0; !impact && i < q->bonds; i++) {
     const TlNsBond *b = &q->bond[i];
-    if (is_carried(r, b->a)) take(&sums->net_held_J, -tl_dot(b->lambda, q->body[b->a].v));
-    if (is_carried(r, b->b)) take(&sums->net_held_J, tl_dot(b->lambda, q->body[b->b].v));
+    if (tl_nonsmooth_fixed(r, b->a)) take(&sums->net_held_J, -tl_dot(b->lambda, q->body[b->a].v));
+    if (tl_nonsmooth_fixed(r, b->b)) take(&sums->net_held_J, tl_dot(b->lambda, q->body[b->b].v));
   }
 }
 
@@ -167,29 +163,36 @@ static TlStatus finish_nets(TlStep *s, const TlNsRows *r, const TlVec3 *start,
   TL_TRY(tl_step_nets(s, start, tl_membrane_follow, report));
   if (!r->net) return TL_OK;
   s->sums.net_elastic_J = r->net->elastic;
-  take(&s->sums.net_damping_J,
-       tl_exact_value(&r->net->elastic) - tl_exact_value(&s->sums.net_elastic_end_J));
+  tl_exact_add_sum(&s->sums.net_damping_J, 1, &r->net->elastic);
+  tl_exact_add_sum(&s->sums.net_damping_J, -1, &s->sums.net_elastic_end_J);
   return TL_OK;
 }
 
 /* ---- what measures ask for ---- */
 
-/* Forces of the joints into their records; those of joints and bonds as rows for measures. */
+/* Forces of the joints into their records; those of joints and bonds as rows for measures, on the rank of the
+ * lower id. */
 static TlStatus note_joints(TlStep *s, const TlNsRows *r) {
-  enum { MOST = 3 };
   TlWorkspace *w = s->work;
-  size_t joints = (size_t)r->problem.joints;
-  size_t bonds = tl_net_memo_keeps_rows(w->net_memo) ? (size_t)r->problem.bonds : 0;
-  w->joint_row = tl_arena_push(&w->arena, MOST * joints + bonds + 1, sizeof *w->joint_row);
+  const TlBodies *b = r->bodies;
+  size_t joints = (size_t)r->joints;
+  size_t bonds = tl_net_memo_keeps_rows(w->net_memo) ? (size_t)r->bonds : 0;
+  w->joint_row =
+      tl_arena_push(&w->arena, TL_NS_JOINT_ROWS * joints + bonds + 1, sizeof *w->joint_row);
   if (!w->joint_row) return TL_ENOMEM;
   w->joint_rows = 0;
-  for (size_t i = 0; i < joints; i++)
-    w->joint_rows += (size_t)tl_ns_joint_note(&r->origin[i], &r->problem.joint[i], s->model->step_s,
-                                              &w->joint_row[w->joint_rows]);
+  for (size_t i = 0; i < joints; i++) {
+    const TlNsFoundJoint *joint = &r->joint[i];
+    tl_ns_joint_remember(joint);
+    for (int k = 0; joint->a < b->owned && k < TL_NS_JOINT_ROWS; k++)
+      if (joint->reaction.row[k].kind) w->joint_row[w->joint_rows++] = joint->reaction.row[k];
+  }
   for (size_t i = 0; i < bonds; i++) {
-    const TlNsBond *bond = &r->problem.bond[i];
-    w->joint_row[w->joint_rows++] =
-        tl_ns_bond_note(r->bonded[i], bond, r->bodies->position[bond->a], s->model->step_s);
+    const TlNetBond *bond = &r->listed[i];
+    bool moves = r->dynamics->inverse_mass[bond->a] > 0 || r->dynamics->inverse_mass[bond->b] > 0;
+    if (moves && bond->a < b->owned)
+      w->joint_row[w->joint_rows++] =
+          tl_ns_bond_note(bond, r->sheet_lambda[i], b->position[bond->a], s->model->step_s);
   }
   return TL_OK;
 }
@@ -262,14 +265,16 @@ static void add_forces(TlStep *s, const TlNsRows *r, TlStepReport *report) {
   double per_s = 1 / s->model->step_s;
   for (int32_t i = 0; i < found->contacts; i++) {
     const TlContact *c = &found->contact[i];
-    if (!c->touched || c->a >= b->owned) continue; /* the owner of the lower id counts it */
+    if (!c->touched) continue;
     TlVec3 force = tl_scale(per_s, tl_step_impulse(c));
-    take(&s->sums.contact_N, tl_norm(force));
-    if (c->b < 0) take(&s->sums.boundary_N, tl_dot(force, c->n));
-    report->touching++;
-    for (int side = 0; side < 2; side++) {
+    if (c->a < b->owned) { /* the owner of the lower id counts it */
+      take(&s->sums.contact_N, tl_norm(force));
+      if (c->b < 0) take(&s->sums.boundary_N, tl_dot(force, c->n));
+      report->touching++;
+    }
+    for (int side = 0; side < 2; side++) { /* a body's owner knows its joints */
       int32_t body = side ? c->b : c->a;
-      if (body < 0 || !(b->flags[body] & TL_BODY_GUIDED)) continue;
+      if (body < 0 || body >= b->owned || !(b->flags[body] & TL_BODY_GUIDED)) continue;
       TlJoint joint = tl_joint_of(&b->pairs, s->controls, b->id[body]);
       if (joint.kind)
         take(&s->sums.guide_N, joint.kind->borne_N(joint.row, tl_scale(side ? -1 : 1, force)));
@@ -371,7 +376,7 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlStepReport *report) {
   /* right-hand sides ask for the velocities before forces act, so they come before the kick */
   TL_TRY(tl_nonsmooth_force_rows(r, o->warm));
   TL_TRY(copy_bodies(r, &before)); /* forces and impulses act at once: before the kick */
-  tl_nonsmooth_kick(r, &s->sums.drag_J);
+  TL_TRY(tl_nonsmooth_kick(r, &s->sums.drag_J));
   TlNsStage stage = {false, o->iterations, o->tolerance};
   TL_TRY(run_stage(r, &stage, &rest));
   TL_TRY(settle(r));
@@ -404,7 +409,7 @@ static TlStatus try_out(const TlNsRows *whole, TlReduce *d, TlStepReport *report
   TL_TRY(tl_nonsmooth_rows(&trial));
   TL_TRY(tl_nonsmooth_scatter(&trial));
   TL_TRY(tl_nonsmooth_force_rows(&trial, o->warm));
-  tl_nonsmooth_kick(&trial, NULL);
+  TL_TRY(tl_nonsmooth_kick(&trial, NULL));
   TlNsStage stage = {false, o->reduction.trial_iterations, 0};
   TL_TRY(run_stage(&trial, &stage, &count));
   TL_TRY(tl_nonsmooth_collect(&trial));
@@ -460,7 +465,6 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
   if (status == TL_OK) status = tl_motion_start(b, &w->arena, &motion);
   if (status == TL_OK) status = detect(s, &motion, &memory);
   if (status == TL_OK) status = tl_step_embedded(s);
-  TL_TRY(tl_step_together(s->sync, status));
   report->detect_s = tl_clock_s() - start;
   report->detect_cpu_s = tl_clock_process_cpu_s() - cpu;
   TlNsRows rows = {.model = s->model,
@@ -475,15 +479,18 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
   TlNetLoad load;
   TlNetBond *bond;
   TlVec3 *began = NULL;
-  if (s->model->net_count) {
+  if (status == TL_OK && s->model->net_count) {
     began = tl_arena_push(&w->arena, (size_t)b->total + 1, sizeof *began);
-    if (!began) return TL_ENOMEM;
-    memcpy(began, b->position, (size_t)b->total * sizeof *began);
-    TL_TRY(tl_membrane_bonds(s->model->nets, s->controls->pressure_Pa, s->model->net_count, b,
-                             w->net_memo, &w->arena, &load, &bond, &rows.bonds));
+    status = began ? TL_OK : TL_ENOMEM;
+    if (began) memcpy(began, b->position, (size_t)b->total * sizeof *began);
+    if (began)
+      status = tl_membrane_bonds(s->model->nets, s->controls->pressure_Pa, s->model->net_count, b,
+                                 w->net_memo, &w->arena, &load, &bond, &rows.bonds);
     rows.net = &load;
     rows.listed = bond;
   }
+  if (status == TL_OK) status = tl_nonsmooth_links(&rows);
+  TL_TRY(tl_step_together(s->sync, status));
   bool reduces = s->model->nonsmooth.reduction.split != TL_SPLIT_OFF;
   TlReduce reduce = {.model = s->model,
                      .bodies = b,
@@ -589,19 +596,6 @@ static TlStatus check_adhesion(const TlModel *m, const TlColliders *x, int64_t i
   return TL_OK;
 }
 
-/* What is solved on one rank alone; joints are refused with their study (run/joints.c). */
-static TlStatus check_ranks(const TlModel *m, int ranks) {
-  const TlNonsmooth *o = &m->nonsmooth;
-  const char *what = NULL;
-  if (m->net_count > 0) what = "nets and membranes";
-  if (o->solver == TL_NS_GRADIENTS) what = "by conjugate gradients (nonsmooth.solver: nncg)";
-  if (ranks == 1 || !what) return TL_OK;
-  return tl_fail(TL_EUSAGE,
-                 "the nonsmooth method solves %s on one rank, with any number of threads; this run "
-                 "has %d ranks",
-                 what, ranks);
-}
-
 static TlStatus check_bodies(const TlModel *m, const TlBodies *b) {
   for (int64_t i = 0; i < b->colliders.owned; i++) TL_TRY(check_adhesion(m, &b->colliders, i));
   return tl_ns_joints_check(b);
@@ -644,7 +638,6 @@ const TlMethodKind tl_method_nonsmooth = {.bears_force = true,
                                           .check = check,
                                           .reach = tl_step_impulse_reach,
                                           .advise = advise,
-                                          .check_ranks = check_ranks,
                                           .check_bodies = check_bodies,
                                           .step = step_by_constraints,
                                           .contact_rows = tl_step_impulse_rows};

@@ -10,6 +10,8 @@
 #include "base/log.h"
 #include "io/csv_table.h"
 #include "post/departures.h"
+#include "base/par.h"
+#include "ranks/machines.h"
 #include "run/run.h"
 #include "support/tltest.h"
 
@@ -193,6 +195,46 @@ static void a_stopped_pour_goes_on(TlComm *comm, const char *text, int64_t stop_
   tl_free(parts);
 }
 
+/* Joints between ranks, with their motors and limits: stopped on all ranks, and taken up by rank 0 alone with two
+ * threads; and stopped on rank 0 and taken up by all. */
+static const char machines_study[] =
+    MACHINES("40", "200, frame_every_s: 8.0e-3, history_every_s: 2.0e-3",
+             "iterations: 60, impact_iterations: 30") "frames: {contacts: yes}\n";
+
+static void same_machines(TlComm *comm, const char *a, const char *b) {
+  same_results(comm, a, b, 11);
+  if (tl_comm_rank(comm) == 0)
+    REQUIRE(compare_table(a, b, "constraint.csv", 0) == 0, "forces of joints differ");
+}
+
+static void machines_go_on(TlComm *comm) {
+  char *study = in_folder("m.yaml"), *whole = in_folder("mw.run"), *fewer = in_folder("mf.run"),
+       *more = in_folder("mm.run");
+  TlStatus status = TL_OK;
+  int threads = tl_par_threads();
+  if (tl_comm_rank(comm) == 0)
+    status = tl_file_write(study, machines_study, strlen(machines_study), true);
+  REQUIRE_OK(tl_comm_agree(comm, status));
+  End all = go(comm, &(Job){.study = study, .output = whole});
+  go(comm, &(Job){.study = study, .output = fewer, .stop_after = 103});
+  if (tl_comm_rank(comm) == 0) {
+    tl_par_set_threads(2);
+    End end = go(NULL, &(Job){.study = fewer, .resume = true});
+    REQUIRE(end.state == all.state, "the state of machines differs on one rank");
+    go(NULL, &(Job){.study = study, .output = more, .stop_after = 97});
+    tl_par_set_threads(threads);
+  }
+  tl_comm_barrier(comm);
+  End end = go(comm, &(Job){.study = more, .resume = true});
+  REQUIRE(end.state == all.state, "the state of machines differs on more ranks");
+  same_machines(comm, whole, fewer);
+  same_machines(comm, whole, more);
+  tl_free(study);
+  tl_free(whole);
+  tl_free(fewer);
+  tl_free(more);
+}
+
 static void body(TlComm *comm) {
   if (tl_comm_rank(comm) == 0) {
     snprintf(folder, sizeof folder, "%s", tl_test_folder());
@@ -206,6 +248,7 @@ static void body(TlComm *comm) {
   a_stopped_run_goes_on(comm, "stop", 1000);
   a_stopped_pour_goes_on(comm, pour_study, 8);
   a_stopped_pour_goes_on(comm, penalty_study, 47);
+  machines_go_on(comm);
 }
 
 int main(int argc, char **argv) {

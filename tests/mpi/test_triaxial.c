@@ -12,9 +12,15 @@
 
 static char folder[256];
 
+#define SPRINGS "solver: {method: penalty}\npenalty: {spread: deepest, normal_N_m: 1.0e+4}\n"
+#define CONSTRAINTS                                                                                \
+  "solver: {method: nonsmooth}\n"                                                                  \
+  "nonsmooth: {dt_s: 1.0e-4, law: linear, normal_N_m: 1.0e+4, iterations: 100, "                   \
+  "impact_iterations: 30}\n"
 /* 45 balls in columns, squeezed. */
-#define CELL(STEP)                                                                                 \
-  "time: {dt_s: 2.5e-5, duration_s: 1, frame_every_s: 0, history_every_s: 5.0e-4}\n"               \
+#define CELL(STEP, SOLVER)                                                                         \
+  "time: {dt_s: 2.5e-5, duration_s: 1, frame_every_s: 0, history_every_s: 5.0e-4, "                \
+  "constraint_forces: all}\n"                                                                      \
   "gravity_m_s2: [0, 0, 0]\n"                                                                      \
   "shapes: [{name: ball, kind: sphere, diameter_m: 8.0e-3}]\n"                                     \
   "bodies:\n"                                                                                      \
@@ -26,9 +32,7 @@ static char folder[256];
   "- {shape: ball, position_m: [0, 0.0081, 0.0041], count: 5, step_m: " STEP "}\n"                 \
   "- {shape: ball, position_m: [0.0081, -0.0081, 0.0041], count: 5, step_m: " STEP "}\n"           \
   "- {shape: ball, position_m: [0.0081, 0, 0.0041], count: 5, step_m: " STEP "}\n"                 \
-  "- {shape: ball, position_m: [0.0081, 0.0081, 0.0041], count: 5, step_m: " STEP "}\n"            \
-  "solver: {method: penalty}\n"                                                                    \
-  "penalty: {spread: deepest, normal_N_m: 1.0e+4}\n"                                               \
+  "- {shape: ball, position_m: [0.0081, 0.0081, 0.0041], count: 5, step_m: " STEP "}\n" SOLVER     \
   "contact: {friction: 0.5, restitution: 0.1, boundary_friction: 0.2, damping_per_s: 50}\n"        \
   "parallel: {balance_every_steps: 97, imbalance: 1}\n"                                            \
   "triaxial:\n"                                                                                    \
@@ -42,15 +46,21 @@ static char folder[256];
   "until_unbalanced: 1.0e-3, until_kinetic_share: 1.0e-3, most_s: 0.06, "
 
 /* A simple cubic packing sheared: up, back by a stress, held. */
-static const char cell_study[] =
-    CELL("[0, 0, 0.0081]") "friction: 0.2}\n"
-                           "  - {kind: shear, rate_per_s: 1, until_strain: 6.0e-3}\n"
-                           "  - {kind: shear, rate_per_s: -1, until_deviatoric_Pa: 1.0e+3}\n"
-                           "  - {kind: hold, least_s: 1.0e-3}\n";
+static const char cell_study[] = CELL(
+    "[0, 0, 0.0081]", SPRINGS) "friction: 0.2}\n"
+                               "  - {kind: shear, rate_per_s: 1, until_strain: 6.0e-3}\n"
+                               "  - {kind: shear, rate_per_s: -1, until_deviatoric_Pa: 1.0e+3}\n"
+                               "  - {kind: hold, least_s: 1.0e-3}\n";
+
+/* The same by constraints, in larger steps. */
+static const char constraints_study[] =
+    CELL("[0, 0, 0.0081]", CONSTRAINTS) "friction: 0.2}\n"
+                                        "  - {kind: shear, rate_per_s: 1, until_strain: 6.0e-3}\n"
+                                        "  - {kind: hold, least_s: 1.0e-3}\n";
 
 /* Columns that lean stand at 0.796 with their friction, go down to 0.54 without, and shall stop in
  * between. */
-#define LEANING CELL("[8.0e-4, 4.0e-4, 0.0081]")
+#define LEANING CELL("[8.0e-4, 4.0e-4, 0.0081]", SPRINGS)
 static const char relaxed_study[] = LEANING "friction: 0, void_ratio: 0.74}\n"
                                             "  - {kind: hold, least_s: 1.0e-3}\n";
 static const char denser_study[] = LEANING "friction: 0, void_ratio: 0.9}\n";
@@ -207,6 +217,13 @@ static void relaxed(const char *results) {
   REQUIRE(squeezed.time_s < 0.055, "%g s", squeezed.time_s); /* at rest, not by most_s */
 }
 
+static void squeezed_by_constraints(const char *results) {
+  Line squeezed = find(results, 2, true), sheared = find(results, 3, true);
+  REQUIRE(fabs(squeezed.axial / 2e4 - 1) < 0.05, "%g Pa", squeezed.axial);
+  REQUIRE(fabs(sheared.axial_strain - 6e-3) < 1e-3, "%g", sheared.axial_strain);
+  REQUIRE(sheared.q > squeezed.q + 2e3, "%g Pa", sheared.q);
+}
+
 static void another_void_ratio(TlComm *comm, const char *text, const char *message) {
   char *study = in_folder("other.yaml"), *output = in_folder("other.run");
   TlRun run;
@@ -228,6 +245,7 @@ static void body(TlComm *comm) {
   tl_log_set("test", TL_LOG_ERROR);
   same_bits(comm, cell_study, 130, 330, figures);
   same_bits(comm, relaxed_study, 900, 500, relaxed);
+  same_bits(comm, constraints_study, 120, 90, squeezed_by_constraints);
   another_void_ratio(comm, denser_study, "below the 0.9000 of triaxial.stages.0.void_ratio");
   another_void_ratio(comm, looser_study, "above the 0.6000 of triaxial.stages.0.void_ratio");
 }

@@ -68,7 +68,7 @@ static void say_penalty(Text *t) {
   say(t, "}\n");
 }
 
-static void say_nonsmooth(Text *t) {
+static void say_nonsmooth(Text *t, bool gradients) {
   say(t, "solver: {method: nonsmooth}\nnonsmooth: {young_Pa: 1.0e+6, overlap_share: %g",
       between(t, 0.01, 0.05));
   if (chance(t, 0.5)) say(t, ", iterations: %d", 1 + one_of(t, 60));
@@ -76,6 +76,7 @@ static void say_nonsmooth(Text *t) {
   if (chance(t, 0.5)) say(t, ", tolerance: %g", between(t, 1e-4, 0.1));
   if (chance(t, 0.3)) say(t, ", warm: no");
   if (chance(t, 0.3)) say(t, ", rolling_of: all");
+  if (gradients) say(t, ", solver: nncg");
   say(t, "}\n");
 }
 
@@ -169,7 +170,7 @@ static void random_study(Text *t, uint64_t seed, int64_t steps) {
   bool penalty = chance(t, 0.25);
   int ground = one_of(t, 4), release = one_of(t, 3), grains = 100 + one_of(t, 60);
   bool slope = ground == 0, net = !slope && ground != 2 && chance(t, 0.4);
-  bool nonsmooth = !penalty && !net && tl_random_uniform(seed, 8, 0) < 0.3;
+  bool nonsmooth = !penalty && tl_random_uniform(seed, 8, 0) < 0.3;
   double dt = penalty ? 1e-5 : between(t, 2e-4, 1e-3);
   if (net && dt > 2e-4) dt = 2e-4;
   if (slope && release == 2) release = one_of(t, 2);
@@ -202,7 +203,7 @@ static void random_study(Text *t, uint64_t seed, int64_t steps) {
   if (penalty)
     say_penalty(t);
   else if (nonsmooth)
-    say_nonsmooth(t);
+    say_nonsmooth(t, tl_random_uniform(seed, 9, 0) < 0.4);
   else
     say_impulses(t);
   static const char *const actions[] = {"freeze", "drop"};

@@ -32,15 +32,17 @@ typedef struct Layout {
 /* What a run shows: its state after every `look` steps as a hash, and its totals. */
 typedef struct Outcome {
   int64_t looks, steps, shared, migrated; /* shared: steps of ranks that held ghosts */
+  int64_t across;                         /* steps of joints that lay on two ranks */
   TlStatus status;
   double sends, kilobytes, collectives; /* a rank and step, mean over the ranks */
   struct {
     int64_t grains, outside, embedded, unresolved, impulses, zero_finishes, unfinished,
         rest_unfinished;
     int64_t islands, contacts, rounds, rest_sweeps, asleep; /* of the last step */
-    int64_t merges, splits, aggregates, merged, units;
+    int64_t merges, splits, aggregates, merged, units, net_bonds;
+    TlEnergyBalance balance;
     double sleep_J, wall_work_J, kinetic_J, potential_J, overlap_share, boundary_overlap_share;
-    double merge_J, anchor_z_N_s;
+    double anchor_z_N_s, contact_N, boundary_N, guide_N;
   } totals; /* no padding: compared as bytes */
   uint64_t hash[RANKS_MOST_LOOKS];
 } Outcome;
@@ -54,6 +56,22 @@ typedef struct Watch {
   TlCommCounters counters;  /* of this rank after the first step */
 } Watch;
 
+/* Joints of this rank's bodies with bodies of higher ids on other ranks. */
+static inline int64_t ranks_joints_across(const TlBodies *b) {
+  int64_t across = 0;
+  for (int kind = TL_WELDS; kind <= TL_DISTANCES; kind++)
+    for (size_t i = 0; i < b->pairs.of[kind].count; i++) {
+      TlPairKey key = tl_pair_key(&b->pairs.of[kind], (TlPairKind)kind, i);
+      bool low = false, high = key.high < 0;
+      for (int64_t k = 0; k < b->owned; k++) {
+        low |= b->id[k] == key.low;
+        high |= b->id[k] == key.high;
+      }
+      across += low && !high;
+    }
+  return across;
+}
+
 /* Called after each step, before grains move to their new owners: this rank's part of the hash. */
 static inline int ranks_look(void *context) {
   Watch *w = context;
@@ -61,6 +79,7 @@ static inline int ranks_look(void *context) {
   int64_t steps = w->run->state->totals.steps;
   if (steps == 1) w->counters = tl_comm_counters(w->run->comm);
   o->shared += w->run->state->dem.bodies.total > w->run->state->dem.bodies.owned;
+  o->across += ranks_joints_across(&w->run->state->dem.bodies);
   if (steps % w->look == 0 && o->looks < RANKS_MOST_LOOKS &&
       tl_bodies_hash(&w->run->state->dem.bodies, &o->hash[o->looks]) == TL_OK)
     o->looks++;
@@ -108,7 +127,11 @@ static inline void ranks_run(TlComm *comm, const char *study, int64_t look, doub
   o->totals.aggregates = t->last.aggregates;
   o->totals.merged = t->last.merged;
   o->totals.units = t->last.units;
-  o->totals.merge_J = t->balance.merge_J;
+  o->totals.balance = t->balance;
+  o->totals.net_bonds = t->last.net_bonds;
+  o->totals.contact_N = t->last.contact_N;
+  o->totals.boundary_N = t->last.boundary_N;
+  o->totals.guide_N = t->last.guide_N;
   o->totals.anchor_z_N_s = t->anchor_N_s[2];
   o->totals.sleep_J = t->sleep_J;
   o->totals.wall_work_J = t->wall_work_J;
@@ -116,10 +139,11 @@ static inline void ranks_run(TlComm *comm, const char *study, int64_t look, doub
   o->totals.potential_J = t->potential_J;
   o->totals.overlap_share = t->overlap_share;
   o->totals.boundary_overlap_share = t->boundary_overlap_share;
-  int64_t sums[2] = {o->shared, run.dist ? run.dist->counters.moved : 0};
-  tl_comm_sum_int(comm, sums, 2);
+  int64_t sums[3] = {o->shared, run.dist ? run.dist->counters.moved : 0, o->across};
+  tl_comm_sum_int(comm, sums, 3);
   o->shared = sums[0];
   o->migrated = sums[1];
+  o->across = sums[2];
   tl_comm_sum_int(comm, (int64_t *)o->hash, (int)o->looks);
   tl_run_close(&run);
 }
@@ -145,7 +169,8 @@ static inline bool ranks_same(const char *name, const Layout *l, int64_t look, c
             "totals differ: impulses %lld %lld, finished without restitution %lld %lld, unfinished "
             "%lld %lld, resting %lld %lld, outside %lld %lld, embedded %lld %lld, unresolved %lld "
             "%lld, "
-            "wall work %.17g %.17g J, kinetic %.17g %.17g J\n",
+            "wall work %.17g %.17g J, kinetic %.17g %.17g J, balance error %.17g %.17g J, bonds "
+            "%lld %lld\n",
             (long long)one->totals.impulses, (long long)many->totals.impulses,
             (long long)one->totals.zero_finishes, (long long)many->totals.zero_finishes,
             (long long)one->totals.unfinished, (long long)many->totals.unfinished,
@@ -154,23 +179,26 @@ static inline bool ranks_same(const char *name, const Layout *l, int64_t look, c
             (long long)one->totals.embedded, (long long)many->totals.embedded,
             (long long)one->totals.unresolved, (long long)many->totals.unresolved,
             one->totals.wall_work_J, many->totals.wall_work_J, one->totals.kinetic_J,
-            many->totals.kinetic_J);
+            many->totals.kinetic_J, one->totals.balance.error_J, many->totals.balance.error_J,
+            (long long)one->totals.net_bonds, (long long)many->totals.net_bonds);
   return false;
 }
 
 static inline void ranks_say(const char *name, const Layout *l, const Outcome *o, double seconds) {
   if (!getenv("TALUS_RANKS_VERBOSE")) return;
-  fprintf(
-      stderr,
-      "%s: %d ranks x %d threads: %lld grains (%lld outside, %lld embedded, %lld unresolved), %lld "
-      "steps, status %d, %lld islands at the end, %lld finished without restitution, %lld "
-      "unfinished, ghosts on %lld steps, %lld migrated, %.1f sends, %.1f kB and %.1f collectives a "
-      "rank and step: %.2f s\n",
-      name, l->ranks, l->threads, (long long)o->totals.grains, (long long)o->totals.outside,
-      (long long)o->totals.embedded, (long long)o->totals.unresolved, (long long)o->steps,
-      (int)o->status, (long long)o->totals.islands, (long long)o->totals.zero_finishes,
-      (long long)o->totals.unfinished, (long long)o->shared, (long long)o->migrated, o->sends,
-      o->kilobytes, o->collectives, seconds);
+  fprintf(stderr,
+          "%s: %d ranks x %d threads: %lld grains (%lld outside, %lld embedded, %lld unresolved), "
+          "%lld bonds, %lld "
+          "steps, status %d, %lld islands at the end, %lld finished without restitution, %lld "
+          "unfinished, ghosts on %lld steps, %lld joints across ranks, %lld migrated, %.1f sends, "
+          "%.1f kB and %.1f collectives a "
+          "rank and step: %.2f s\n",
+          name, l->ranks, l->threads, (long long)o->totals.grains, (long long)o->totals.outside,
+          (long long)o->totals.embedded, (long long)o->totals.unresolved,
+          (long long)o->totals.net_bonds, (long long)o->steps, (int)o->status,
+          (long long)o->totals.islands, (long long)o->totals.zero_finishes,
+          (long long)o->totals.unfinished, (long long)o->shared, (long long)o->across,
+          (long long)o->migrated, o->sends, o->kilobytes, o->collectives, seconds);
 }
 
 #endif
