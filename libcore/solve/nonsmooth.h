@@ -29,7 +29,8 @@ typedef struct TlNsBody {
   TlVec3 v, w;
   double inverse_mass; /* 0: fixed */
   TlSym3 inverse_inertia;
-  double unused[3];
+  double moved, turned; /* sums of the sizes of all changes of v and w that rows made: only differences count */
+  double unused;
 } TlNsBody;
 
 /* A normal row. */
@@ -63,6 +64,9 @@ typedef struct TlNsResist {
 typedef struct TlNsPatch {
   int32_t a, b;         /* bodies */
   int32_t first, count; /* points, and arms where there are several */
+  /* While it bears nothing, see tl_nonsmooth_sweep: up to which `moved` of both bodies, and `turned` times these
+   * arms, it will; least arms of its normals about the bodies' centres. */
+  double idle_until, arm_a, arm_b;
   TlVec3 n, t1, t2;     /* of the friction block */
   TlVec3 ra, rb;        /* from the bodies' centres to the centre of force */
   double wall[3];       /* velocity of the boundary there along n, t1, t2 */
@@ -140,7 +144,11 @@ typedef struct TlNsRange {
 
 /* Apply the impulses that the rows have. */
 void tl_nonsmooth_warm(const TlNsProblem *problem, const TlNsRange *range);
-/* One iteration of projected Gauss-Seidel; gives the largest change of a velocity, squared. */
+/* One iteration of projected Gauss-Seidel; gives the largest change of a velocity, squared.
+ *
+ * Most rows of a step are of contacts to come that bear nothing. A visit to such a patch tells by how much its
+ * relative velocity may change before it bears; until its bodies' velocities have changed by that much in all, it
+ * is passed over. Visits would change nothing meanwhile: the result is the same to the bit. */
 double tl_nonsmooth_sweep(const TlNsProblem *problem, const TlNsRange *range);
 
 /* Conjugate gradients, with room for them in the problem: what a sweep changes, each row weighed by its
@@ -161,7 +169,8 @@ double tl_nonsmooth_row_velocity(const TlNsRow *row, const TlNsBody *a, const Tl
 void tl_nonsmooth_prepare_bond(const TlNsProblem *problem, TlNsBond *bond);
 /* Relative velocity of a bond. */
 TlVec3 tl_nonsmooth_bond_velocity(const TlNsBond *bond, const TlNsBody *a, const TlNsBody *b);
-/* Fill kn1 to stiff, the points' `inverse` (which adds sigma) and the arms' turns, from the rest. */
+/* Fill kn1 to stiff, the points' `inverse` (which adds sigma), the arms' turns and what idle patches know, from the
+ * rest. */
 void tl_nonsmooth_prepare(const TlNsProblem *problem, TlNsPatch *patch);
 
 #endif
