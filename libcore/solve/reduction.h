@@ -42,6 +42,10 @@ void tl_reduce_by_contacts(TlReduce *reduce);
 TlStatus tl_reduce_by_trial(TlReduce *reduce, const TlNsRows *trial, const TlVec3 *known);
 /* The units of this step, without the bodies that are marked. */
 TlStatus tl_reduce_split(TlReduce *reduce, const TlBoundary *boundary);
+/* Of each pair that was found: its contacts moved with an aggregate, and now it is of two units. */
+TlStatus tl_reduce_parted(const TlReduce *reduce, bool **parted, bool *any);
+/* When contacts were searched again (detect.h). */
+TlStatus tl_reduce_found_again(TlReduce *reduce, const int32_t *from);
 /* When the forces are written back: what anchors had to give against these and gravity. */
 void tl_reduce_hold(TlReduce *reduce);
 /* after: of the owned bodies, as the solve left their units. */
@@ -49,5 +53,8 @@ void tl_reduce_spread(TlReduce *reduce, const TlNsRows *rows, TlTwist *after);
 /* Units that move together merge, and their owned bodies take the motion of the whole. after: of all bodies.
  * Contact memory is to be written before. */
 TlStatus tl_reduce_merge(TlReduce *reduce, TlTwist *after);
+/* Contacts within the units, which move with them, become TL_INNER rows, and that a pair has none. near: what
+ * contacts were searched of. Before the bodies move. */
+TlStatus tl_reduce_keep_contacts(TlReduce *reduce, const TlBodyPairs *near);
 
 #endif
