@@ -194,6 +194,8 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
     "sleeping_searches", "As place_searches, of pairs that sleep.")                                \
   R(INNER, TlInnerContact, TL_INNER_FIELDS, "inner contact", "inner_contacts",                     \
     "Contact memory of the model reduction: points of pairs within an aggregate.")                 \
+  R(TRIALS, TlTrialForce, TL_FORCE_FIELDS, "trial force", "trial_forces",                          \
+    "Contact memory of the model reduction: what its trial had at contacts between units.")        \
   R(BONDS, TlBond, TL_BOND_FIELDS, "bond", "bonds", "Constraints: bonds of nets that hold.")       \
   R(WELDS, TlWeld, TL_WELD_FIELDS, "weld", "welds", "Constraints: no relative motion.")            \
   R(HINGES, TlHinge, TL_HINGE_FIELDS, "hinge", "hinges",                                           \

@@ -64,8 +64,7 @@ typedef struct TlNsResist {
 typedef struct TlNsPatch {
   int32_t a, b;         /* bodies */
   int32_t first, count; /* points, and arms where there are several */
-  /* While it bears nothing, see tl_nonsmooth_sweep: up to which `moved` of both bodies, and `turned` times these
-   * arms, it will; least arms of its normals about the bodies' centres. */
+  /* Passed over while `moved` of both bodies and `turned` times these arms add up to less (tl_nonsmooth_sweep). */
   double idle_until, arm_a, arm_b;
   TlVec3 n, t1, t2;     /* of the friction block */
   TlVec3 ra, rb;        /* from the bodies' centres to the centre of force */
@@ -129,6 +128,7 @@ typedef struct TlNsProblem {
   TlNsJoint *joint;
   TlNsBond *bond;
   int32_t bodies, patches, points, resists, joints, bonds;
+  double slack_m_s; /* sweeps pass over patches that change velocities by less; 0: none that bears */
   TlNsImpulses before, direction; /* room of conjugate gradients; their lists NULL: plain sweeps */
 } TlNsProblem;
 
@@ -148,7 +148,10 @@ void tl_nonsmooth_warm(const TlNsProblem *problem, const TlNsRange *range);
  *
  * Most rows of a step are of contacts to come that bear nothing. A visit to such a patch tells by how much its
  * relative velocity may change before it bears; until its bodies' velocities have changed by that much in all, it
- * is passed over. Visits would change nothing meanwhile: the result is the same to the bit. */
+ * is passed over. Visits would change nothing meanwhile: the result is the same to the bit.
+ *
+ * With slack_m_s, for a rough answer, a patch that bears is passed over, too, once a visit has changed velocities by
+ * less than this, until its bodies' have changed by this much. */
 double tl_nonsmooth_sweep(const TlNsProblem *problem, const TlNsRange *range);
 
 /* Conjugate gradients, with room for them in the problem: what a sweep changes, each row weighed by its

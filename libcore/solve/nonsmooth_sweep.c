@@ -22,8 +22,9 @@ static double coupled(const TlNsBody *a, const TlNsBody *b, const TlNsPatch *p, 
 void tl_nonsmooth_prepare(const TlNsProblem *q, TlNsPatch *p) {
   const TlNsBody *a = &q->body[p->a], *b = &q->body[p->b];
   p->idle_until = -INFINITY;
-  p->arm_a = tl_norm(tl_cross(p->ra, p->n));
-  p->arm_b = tl_norm(tl_cross(p->rb, p->n));
+  bool all = q->slack_m_s > 0; /* its friction may have to wait, too */
+  p->arm_a = all ? tl_norm(p->ra) : tl_norm(tl_cross(p->ra, p->n));
+  p->arm_b = all ? tl_norm(p->rb) : tl_norm(tl_cross(p->rb, p->n));
   p->kn1 = coupled(a, b, p, p->n, p->t1);
   p->kn2 = coupled(a, b, p, p->n, p->t2);
   double k11 = coupled(a, b, p, p->t1, p->t1), k12 = coupled(a, b, p, p->t1, p->t2),
@@ -248,16 +249,22 @@ static double resist_change(const TlNsPatch *p, TlNsResist *r, Couple *c, double
 
 static const double LEAST_SLACK = 1e-9; /* m/s: a thousandth of it is far above what rounding may do */
 
+static inline double gone(const TlNsPatch *p, const TlNsBody *a, const TlNsBody *b) {
+  return a->moved + b->moved + p->arm_a * a->turned + p->arm_b * b->turned;
+}
+
 static inline bool is_idle(const TlNsPatch *p, const TlNsBody *a, const TlNsBody *b) {
-  return a->moved + b->moved + p->arm_a * a->turned + p->arm_b * b->turned < p->idle_until;
+  return gone(p, a, b) < p->idle_until;
 }
 
 /* The patch has no impulse, and least `slack` is left until a normal row has. */
 static inline void let_idle(TlNsPatch *p, const Couple *c, double slack) {
-  const TlNsBody *a = c->a, *b = c->b;
-  if (slack > LEAST_SLACK)
-    p->idle_until =
-        a->moved + b->moved + p->arm_a * a->turned + p->arm_b * b->turned + 0.999 * slack;
+  if (slack > LEAST_SLACK) p->idle_until = gone(p, c->a, c->b) + 0.999 * slack;
+}
+
+/* The patch bears, and its visit changed velocities by so little, squared. */
+static inline void let_wait(const TlNsProblem *q, TlNsPatch *p, const Couple *c, double change2) {
+  if (change2 < q->slack_m_s * q->slack_m_s) p->idle_until = gone(p, c->a, c->b) + q->slack_m_s;
 }
 
 static inline bool turns_nothing(const TlNsProblem *q, const TlNsPatch *p) {
@@ -289,6 +296,7 @@ static inline double visit_one(const TlNsProblem *q, TlNsPatch *p, Couple *c) {
     TlNsResist *r = &q->resist[p->resist];
     change = tl_max(change, resist_change(p, r, c, r->rolling * borne, r->twisting * borne));
   }
+  let_wait(q, p, c, change);
   return change;
 }
 
@@ -324,6 +332,7 @@ static double visit_patch(const TlNsProblem *q, TlNsPatch *p, Couple *c) {
     double twist = r->twisting * borne + r->spread * p->friction * spread;
     change = tl_max(change, resist_change(p, r, c, r->rolling * borne, twist));
   }
+  let_wait(q, p, c, change);
   return change;
 }
 

@@ -192,15 +192,55 @@ static bool tries(const TlReduce *d) {
 
 /* ---- the solve in the background ---- */
 
-/* What the trial has of contacts within units; of the others what was known before. */
-static void take_memory(TlReduce *d, const TlVec3 *known) {
+static int64_t high_of(const TlColliders *x, const TlContact *c) {
+  return c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary;
+}
+
+void tl_reduce_recall_trial(const TlReduce *d, const TlDynamics *dynamics) {
+  const TlPairRows *rows = &d->bodies->pairs.of[TL_TRIALS];
+  const TlColliders *x = &d->bodies->colliders;
+  double h = d->model->step_s;
+  for (int32_t i = 0; rows->count > 0 && i < d->found->contacts; i++) {
+    TlContact *c = &d->found->contact[i];
+    size_t count;
+    if (tl_units_inner(&d->units, c)) continue;
+    const TlTrialForce *f =
+        tl_pair_rows_find(rows, TL_TRIALS, x->id[c->part_a], high_of(x, c), &count);
+    for (size_t k = 0; k < count; k++) {
+      if (f[k].number != c->key) continue;
+      tl_contact_want_tangents(c, dynamics);
+      c->rest = tl_vec3(h * tl_max(0, tl_dot(f[k].force, c->n)), h * tl_dot(f[k].force, c->t1),
+                        h * tl_dot(f[k].force, c->t2));
+    }
+  }
+}
+
+/* What the trial has of contacts within units; of the others what was known before, beside it. */
+static TlStatus take_memory(TlReduce *d, const TlVec3 *known) {
+  TlPairRows *rows = &d->bodies->pairs.of[TL_TRIALS];
+  const TlColliders *x = &d->bodies->colliders;
+  double per_s = 1 / d->model->step_s;
+  TL_TRY(tl_pair_rows_reserve(rows, TL_TRIALS, (size_t)d->found->contacts));
+  TlTrialForce *force = rows->row;
+  rows->count = 0;
   for (int32_t i = 0; i < d->found->contacts; i++) {
     TlContact *c = &d->found->contact[i];
-    if (tl_units_inner(&d->units, c))
+    if (tl_units_inner(&d->units, c)) {
       d->inner_moment[i] = c->moment;
-    else
-      c->rest = known[i];
+      continue;
+    }
+    if (tl_norm2(c->rest) > 0)
+      force[rows->count++] = (TlTrialForce){
+          .low = x->id[c->part_a],
+          .high = high_of(x, c),
+          .number = c->key,
+          .force = tl_scale(per_s, tl_axpy(tl_axpy(tl_scale(c->rest.x, c->n), c->rest.y, c->t1),
+                                           c->rest.z, c->t2)),
+          .moment = tl_scale(per_s, c->moment)};
+    c->rest = known[i];
   }
+  tl_pair_rows_sort(rows, TL_TRIALS);
+  return TL_OK;
 }
 
 static void mark_moving(TlReduce *d, const TlTwist *after) {
@@ -230,8 +270,7 @@ TlStatus tl_reduce_by_trial(TlReduce *d, const TlNsRows *trial, const TlVec3 *kn
     mark_moving(d, after);
   }
   TL_TRY(tl_nonsmooth_write_back(trial));
-  take_memory(d, known);
-  return TL_OK;
+  return take_memory(d, known);
 }
 
 /* ---- split ---- */

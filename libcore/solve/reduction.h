@@ -37,8 +37,11 @@ typedef struct TlReduce {
 TlStatus tl_reduce_open(TlReduce *reduce, const TlBoundary *boundary, const TlTwist *start);
 void tl_reduce_by_sensors(TlReduce *reduce);
 void tl_reduce_by_contacts(TlReduce *reduce);
-/* trial: rows of all bodies, solved. What it has of contacts within units becomes their memory. known: `rest` of
- * the contacts before. */
+/* Before the rows of a trial are made: contacts between units start from what the last one had there, which their
+ * own forces, of rigid units, are not. */
+void tl_reduce_recall_trial(const TlReduce *reduce, const TlDynamics *dynamics);
+/* trial: rows of all bodies, solved. What it has of contacts within units becomes their memory; of others it is kept
+ * for the next trial. known: `rest` of the contacts before. */
 TlStatus tl_reduce_by_trial(TlReduce *reduce, const TlNsRows *trial, const TlVec3 *known);
 /* The units of this step, without the bodies that are marked. */
 TlStatus tl_reduce_split(TlReduce *reduce, const TlBoundary *boundary);
