@@ -343,15 +343,16 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
     TlSlot p = tl_scan_slot(s, i);
     bool known = false;
     if (s->still && s->still[p.a] && s->still[p.b]) continue;
+    p.margin = s->pair_margin(s->context, p.a, p.b);
+    double far = x->radius[p.a] + x->radius[p.b] + p.margin.margin;
+    if (bonded(s->bodies, &p)) continue;
+    if (tl_norm2(tl_sub(x->position[p.a], x->position[p.b])) > far * far) continue;
+    /* not before, for which pairs lie beyond depends on when they were listed */
     if (s->recall) TL_TRY(s->recall(s->context, &p, thread, &known));
     if (known) {
       TL_TRY(carry_places(s, &p, thread));
       continue;
     }
-    p.margin = s->pair_margin(s->context, p.a, p.b);
-    double far = x->radius[p.a] + x->radius[p.b] + p.margin.margin;
-    if (bonded(s->bodies, &p)) continue;
-    if (tl_norm2(tl_sub(x->position[p.a], x->position[p.b])) > far * far) continue;
     TlPointsBefore before = tl_points_before(points);
     points->pairs++;
     TL_TRY(find_points(s, &p, points));

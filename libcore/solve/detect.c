@@ -125,7 +125,7 @@ static TlStatus recall_points(void *context, const TlSlot *slot, int thread, boo
   const TlInnerContact *row = tl_pair_rows_find(&job->bodies->pairs.of[TL_INNER], TL_INNER,
                                                 x->id[slot->a], x->id[slot->b], &count);
   if (!row || count > TL_MANIFOLD_POINTS) return TL_OK;
-  if (!(least_gap(row, count) < pair_margin(job, slot->a, slot->b).margin)) {
+  if (!(least_gap(row, count) < slot->margin.margin)) {
     job->clear[slot->number] = -1;
     *known = true;
     return TL_OK;

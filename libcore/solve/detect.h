@@ -38,7 +38,8 @@ typedef struct TlFound {
   int32_t pairs, contacts;
   int64_t tested, lookups, node_tests, lists;
   /* Of each pair of the broad phase: > 0: it was searched and has no point nearer than this; -1: its TL_INNER rows
-   * say that it has none within the margin; 0: it is among those above, or too far for a search. */
+   * say that it has none within the margin; 0: it is among those above, or too far to be looked at, and which of
+   * those are listed depends on when that was. */
   double *clear;
 } TlFound;
 
