@@ -139,8 +139,7 @@ TlStatus tl_units_held(const TlBodies *b, TlArena *arena, const int32_t **held) 
   }
   for (size_t k = 0; k < rows->count; k++) {
     if (merge[k].high < 0) continue;
-    int32_t x = tl_bodies_find(b, order, merge[k].low),
-            y = tl_bodies_find(b, order, merge[k].high);
+    int32_t x = tl_bodies_find(b, order, merge[k].low), y = tl_bodies_find(b, order, merge[k].high);
     if (x < 0 || y < 0 || fixed(b, x) || fixed(b, y)) continue;
     merged[x] = merged[y] = true;
     while (of[x] != x) x = of[x];

@@ -160,8 +160,8 @@ static TlStatus keep_known(const Job *job, const TlSlot *slot, Known *known, TlP
   double least = INFINITY;
   for (size_t i = 0; i < points->count; i++) least = tl_min(points->point[i].gap, least);
   known->band = band_of(m, least);
-  int count = tl_manifold(points->point, points->count, known->band, SPREAD * m->size, known->impulse,
-                          known->count, room);
+  int count = tl_manifold(points->point, points->count, known->band, SPREAD * m->size,
+                          known->impulse, known->count, room);
   tl_manifolds_keep(manifolds, thread, (size_t)slot->number, count);
   return TL_OK;
 }
@@ -539,7 +539,8 @@ TlStatus tl_detect_again(const TlDetect *d, const TlBodies *bodies, const TlDyna
     for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
       const TlContact *c = &found->contact[k];
       if (!(tl_norm2(c->rest) > 0)) continue;
-      TlVec3 force = tl_axpy(tl_axpy(tl_scale(c->rest.x, c->n), c->rest.y, c->t1), c->rest.z, c->t2);
+      TlVec3 force =
+          tl_axpy(tl_axpy(tl_scale(c->rest.x, c->n), c->rest.y, c->t1), c->rest.z, c->t2);
       impulse[borne++] = (TlImpulse){.number = c->key, .impulse = force};
     }
   }

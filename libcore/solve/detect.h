@@ -23,7 +23,7 @@ typedef struct TlDetect {
   TlPlaceMemory *places;      /* takes what pairs know of their places (place_memory.h) */
   const unsigned char *still; /* of TlScan */
   const TlPairRows *memory;   /* impulses of the last step, sorted; NULL: the bodies' own */
-  bool notes_clear; /* TlFound.clear is wanted */
+  bool notes_clear;           /* TlFound.clear is wanted */
   /* Of each local body: those with one number from 0 on have moved as one since their TL_INNER rows were
    * written, which stand for a search of their pairs where there are any; with notes_clear. NULL: all pairs are
    * searched. */

@@ -29,7 +29,8 @@ typedef struct TlNsBody {
   TlVec3 v, w;
   double inverse_mass; /* 0: fixed */
   TlSym3 inverse_inertia;
-  double moved, turned; /* sums of the sizes of all changes of v and w that rows made: only differences count */
+  double moved,
+      turned; /* sums of the sizes of all changes of v and w that rows made: only differences count */
   double unused;
 } TlNsBody;
 
@@ -66,11 +67,11 @@ typedef struct TlNsPatch {
   int32_t first, count; /* points, and arms where there are several */
   /* Passed over while `moved` of both bodies and `turned` times these arms add up to less (tl_nonsmooth_sweep). */
   double idle_until, arm_a, arm_b;
-  TlVec3 n, t1, t2;     /* of the friction block */
-  TlVec3 ra, rb;        /* from the bodies' centres to the centre of force */
-  double wall[3];       /* velocity of the boundary there along n, t1, t2 */
-  double kn1, kn2;      /* n.K t1, n.K t2 */
-  double slide, stiff;  /* 1 over K's largest eigenvalue there, and that */
+  TlVec3 n, t1, t2;    /* of the friction block */
+  TlVec3 ra, rb;       /* from the bodies' centres to the centre of force */
+  double wall[3];      /* velocity of the boundary there along n, t1, t2 */
+  double kn1, kn2;     /* n.K t1, n.K t2 */
+  double slide, stiff; /* 1 over K's largest eigenvalue there, and that */
   double friction;
   double lambda[2]; /* along t1, t2 */
   int32_t resist;   /* < 0: none */
@@ -128,7 +129,8 @@ typedef struct TlNsProblem {
   TlNsJoint *joint;
   TlNsBond *bond;
   int32_t bodies, patches, points, resists, joints, bonds;
-  double slack_m_s; /* sweeps pass over patches that change velocities by less; 0: none that bears */
+  double
+      slack_m_s; /* sweeps pass over patches that change velocities by less; 0: none that bears */
   TlNsImpulses before, direction; /* room of conjugate gradients; their lists NULL: plain sweeps */
 } TlNsProblem;
 

@@ -39,7 +39,7 @@ typedef struct TlNsRows {
   /* A trial of these (reduction.h): moments of the last one (TL_TRIALS) come before those of the last step, and
    * contacts within units that are far from touching, four times the way of a fall from rest, are left out. */
   const TlUnits *tried;
-  const TlSync *sync;   /* NULL: one rank */
+  const TlSync *sync; /* NULL: one rank */
   TlArena *arena;
   /* filled by tl_nonsmooth_rows */
   TlGroups groups;                /* of the pairs of contacts, joints and bonds */

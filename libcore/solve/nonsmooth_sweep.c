@@ -247,7 +247,8 @@ static double resist_change(const TlNsPatch *p, TlNsResist *r, Couple *c, double
 
 /* ---- patches that bear nothing ---- */
 
-static const double LEAST_SLACK = 1e-9; /* m/s: a thousandth of it is far above what rounding may do */
+static const double LEAST_SLACK =
+    1e-9; /* m/s: a thousandth of it is far above what rounding may do */
 
 static inline double gone(const TlNsPatch *p, const TlNsBody *a, const TlNsBody *b) {
   return a->moved + b->moved + p->arm_a * a->turned + p->arm_b * b->turned;

@@ -37,8 +37,8 @@ typedef struct TlReduce {
 TlStatus tl_reduce_open(TlReduce *reduce, const TlBoundary *boundary, const TlTwist *start);
 void tl_reduce_by_sensors(TlReduce *reduce);
 void tl_reduce_by_contacts(TlReduce *reduce);
-/* Before the rows of a trial are made: contacts between units start from what the last one had there, which their
- * own forces, of rigid units, are not. */
+/* Before the rows of a trial are made: contacts between units start from what the last trial had there. The step's
+ * own forces are of rigid units, which share a load otherwise than their bodies do. */
 void tl_reduce_recall_trial(const TlReduce *reduce, const TlDynamics *dynamics);
 /* trial: rows of all bodies, solved. What it has of contacts within units becomes their memory; of others it is kept
  * for the next trial. known: `rest` of the contacts before. */
@@ -47,7 +47,7 @@ TlStatus tl_reduce_by_trial(TlReduce *reduce, const TlNsRows *trial, const TlVec
 TlStatus tl_reduce_split(TlReduce *reduce, const TlBoundary *boundary);
 /* Of each pair that was found: its contacts moved with an aggregate, and now it is of two units. */
 TlStatus tl_reduce_parted(const TlReduce *reduce, bool **parted, bool *any);
-/* When contacts were searched again (detect.h). */
+/* After contacts were searched again (detect.h): the memory of contacts follows. */
 TlStatus tl_reduce_found_again(TlReduce *reduce, const int32_t *from);
 /* When the forces are written back: what anchors had to give against these and gravity. */
 void tl_reduce_hold(TlReduce *reduce);

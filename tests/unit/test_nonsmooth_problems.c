@@ -411,8 +411,7 @@ static int64_t sweep_both_ways(bool boxes, uint64_t seed) {
     ck_assert(memcmp(&one->body[i].v, &two->body[i].v, sizeof(TlVec3)) == 0);
     ck_assert(memcmp(&one->body[i].w, &two->body[i].w, sizeof(TlVec3)) == 0);
   }
-  for (int32_t k = 0; k < one->points; k++)
-    ck_assert(one->point[k].lambda == two->point[k].lambda);
+  for (int32_t k = 0; k < one->points; k++) ck_assert(one->point[k].lambda == two->point[k].lambda);
   for (int all = 0; all < 2; all++) {
     problem_free(&problem[all]);
     lab_free(&lab[all]);
