@@ -288,6 +288,9 @@ size_t tl_pair_rows_first(const TlPairRows *rows, TlPairKind kind, int64_t low);
 /* The rows of pair (low, high): *count of them starting at the returned one; NULL: none. */
 const void *tl_pair_rows_find(const TlPairRows *rows, TlPairKind kind, int64_t low, int64_t high,
                               size_t *count);
+/* The same for who asks for pairs about in the order of the rows: *at, 0 at first, is where the last answer ended. */
+const void *tl_pair_rows_next(const TlPairRows *rows, TlPairKind kind, int64_t low, int64_t high,
+                              size_t *at, size_t *count);
 /* Keep the rows for which wanted says so, in their order. */
 void tl_pair_rows_keep(TlPairRows *rows, TlPairKind kind,
                        bool (*wanted)(const void *context, const TlPairKey *key),

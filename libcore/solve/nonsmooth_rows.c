@@ -100,14 +100,14 @@ _Static_assert(sizeof(TlTrialForce) == sizeof(TlContactForce), "the same fields"
 
 /* Of contacts of the same two surfaces: what they bore in the last step beyond the search's memory of
  * pushes. */
-static void recall_more(const TlNsRows *r, TlContact *c, int32_t count) {
+static void recall_more(const TlNsRows *r, TlContact *c, int32_t count, size_t at[2]) {
   const TlColliders *x = &r->bodies->colliders;
   const TlPairState *pairs = &r->bodies->pairs;
   int64_t low = x->id[c->part_a], high = c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary;
   size_t rows = 0;
   const TlContactForce *f = NULL;
-  if (r->tried) f = tl_pair_rows_find(&pairs->of[TL_TRIALS], TL_TRIALS, low, high, &rows);
-  if (!f) f = tl_pair_rows_find(&pairs->of[TL_FORCES], TL_FORCES, low, high, &rows);
+  if (r->tried) f = tl_pair_rows_next(&pairs->of[TL_TRIALS], TL_TRIALS, low, high, &at[0], &rows);
+  if (!f) f = tl_pair_rows_next(&pairs->of[TL_FORCES], TL_FORCES, low, high, &at[1], &rows);
   for (size_t i = 0; i < rows; i++)
     for (int32_t k = 0; k < count; k++) {
       if (f[i].number != c[k].key) continue;
@@ -125,6 +125,7 @@ static TlStatus tell_contacts(void *context, int64_t begin, int64_t end, int64_t
                               int thread) {
   const TlNsRows *r = context;
   const TlColliders *x = &r->bodies->colliders;
+  size_t at[2] = {0, 0};
   (void)block;
   (void)thread;
   for (int64_t i = begin; i < end; i++) {
@@ -147,7 +148,7 @@ static TlStatus tell_contacts(void *context, int64_t begin, int64_t end, int64_t
         bears |= other->law->rolling > 0 || other->law->twisting > 0 ||
                  other->law->adhesion_N > 0 || (last > k && other->law->friction > 0);
       }
-      if (bears) recall_more(r, c, last - k);
+      if (bears) recall_more(r, c, last - k, at);
     }
   }
   return TL_OK;

@@ -87,13 +87,14 @@ static TlStatus drop_stale(TlReduce *d) {
 /* Of contacts within units, which take their memory on. */
 static void recall_moments(TlReduce *d) {
   const TlColliders *x = &d->bodies->colliders;
+  size_t at = 0;
   for (int32_t i = 0; i < d->found->contacts; i++) {
     const TlContact *c = &d->found->contact[i];
     size_t count;
     if (!(c->rest.x > 0) || !tl_units_inner(&d->units, c)) continue;
     const TlContactForce *f =
-        tl_pair_rows_find(&d->bodies->pairs.of[TL_FORCES], TL_FORCES, x->id[c->part_a],
-                          c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary, &count);
+        tl_pair_rows_next(&d->bodies->pairs.of[TL_FORCES], TL_FORCES, x->id[c->part_a],
+                          c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary, &at, &count);
     for (size_t k = 0; k < count; k++)
       if (f[k].number == c->key) d->inner_moment[i] = tl_scale(d->model->step_s, f[k].moment);
   }
@@ -200,12 +201,13 @@ void tl_reduce_recall_trial(const TlReduce *d, const TlDynamics *dynamics) {
   const TlPairRows *rows = &d->bodies->pairs.of[TL_TRIALS];
   const TlColliders *x = &d->bodies->colliders;
   double h = d->model->step_s;
+  size_t at = 0;
   for (int32_t i = 0; rows->count > 0 && i < d->found->contacts; i++) {
     TlContact *c = &d->found->contact[i];
     size_t count;
     if (tl_units_inner(&d->units, c)) continue;
     const TlTrialForce *f =
-        tl_pair_rows_find(rows, TL_TRIALS, x->id[c->part_a], high_of(x, c), &count);
+        tl_pair_rows_next(rows, TL_TRIALS, x->id[c->part_a], high_of(x, c), &at, &count);
     for (size_t k = 0; k < count; k++) {
       if (f[k].number != c->key) continue;
       tl_contact_want_tangents(c, dynamics);
