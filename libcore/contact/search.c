@@ -320,6 +320,20 @@ TlStatus tl_scan_pair_points(const TlScan *s, TlSlot *p, TlPoints *points) {
   return find_points(s, p, points);
 }
 
+/* A pair that is not searched takes what it knew of its places on. */
+static TlStatus carry_places(const TlScan *s, const TlSlot *p, int thread) {
+  const TlPairState *memory = &s->bodies->pairs;
+  const TlColliders *x = &s->bodies->colliders;
+  int64_t low = x->id[p->a], high = x->id[p->b];
+  TlPlacePair pair;
+  size_t count;
+  if (!s->places ||
+      !tl_pair_rows_find(&memory->of[TL_PLACE_SEARCHES], TL_PLACE_SEARCHES, low, high, &count))
+    return TL_OK;
+  tl_place_recall(memory, low, high, &pair);
+  return tl_place_note(&s->places->tally[thread], p->number, low, high, &pair);
+}
+
 static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
   const TlScan *s = context;
   const TlColliders *x = &s->bodies->colliders;
@@ -327,11 +341,18 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
   (void)block;
   for (int64_t i = begin; i < end; i++) {
     TlSlot p = tl_scan_slot(s, i);
+    bool known = false;
     if (s->still && s->still[p.a] && s->still[p.b]) continue;
     p.margin = s->pair_margin(s->context, p.a, p.b);
     double far = x->radius[p.a] + x->radius[p.b] + p.margin.margin;
     if (bonded(s->bodies, &p)) continue;
     if (tl_norm2(tl_sub(x->position[p.a], x->position[p.b])) > far * far) continue;
+    /* not before, for which pairs lie beyond depends on when they were listed */
+    if (s->recall) TL_TRY(s->recall(s->context, &p, thread, &known));
+    if (known) {
+      TL_TRY(carry_places(s, &p, thread));
+      continue;
+    }
     TlPointsBefore before = tl_points_before(points);
     points->pairs++;
     TL_TRY(find_points(s, &p, points));

@@ -72,6 +72,9 @@ typedef struct TlScan {
   TlMargin (*pair_margin)(const void *context, int64_t a, int64_t b);
   TlMargin (*wall_margin)(const void *context, int64_t collider, const TlBoundary *wall);
   TlStatus (*take)(void *context, const TlSlot *slot, TlPoints *points, int thread);
+  /* *known: the caller knows the points of this pair of colliders, which is then not searched; in parallel, once for
+   * each pair that would be. NULL: it knows none. What the pair knew of its places stays. */
+  TlStatus (*recall)(void *context, const TlSlot *slot, int thread, bool *known);
   bool charged; /* look-ups of each slot are noted */
   /* filled by tl_scan_start; in the arena */
   TlMat3 *turn; /* rotation matrix of each collider */

@@ -793,6 +793,11 @@ TlStatus tl_bodies_order(const TlBodies *b, TlArena *arena, int32_t **order) {
 
 /* Place in the order behind all ids up to this one. */
 static int64_t behind(const TlBodies *b, const int32_t *order, int64_t id) {
+  /* ids without holes, as most are, tell their places */
+  if (b->total > 0 && id >= b->id[order[0]] && id - b->id[order[0]] < b->total) {
+    int64_t at = id - b->id[order[0]];
+    if (b->id[order[at]] == id) return at + 1;
+  }
   int64_t first = 0, last = b->total;
   while (first < last) {
     int64_t middle = first + (last - first) / 2;

@@ -125,6 +125,29 @@ size_t tl_pair_rows_first(const TlPairRows *rows, TlPairKind kind, int64_t low) 
   return first_of(rows, kind, low, INT64_MIN);
 }
 
+static bool is_before(const TlPairRows *rows, TlPairKind kind, size_t index, int64_t low,
+                      int64_t high) {
+  TlPairKey t = tl_pair_key(rows, kind, index);
+  return t.low < low || (t.low == low && t.high < high);
+}
+
+const void *tl_pair_rows_next(const TlPairRows *rows, TlPairKind kind, int64_t low, int64_t high,
+                              size_t *at, size_t *count) {
+  enum { NEAR = 12 }; /* a search by halves looks at as many */
+  size_t first = *at, most = first + NEAR, n = 0;
+  if (first > rows->count || (first > 0 && !is_before(rows, kind, first - 1, low, high)))
+    most = first;
+  while (first < most && first < rows->count && is_before(rows, kind, first, low, high)) first++;
+  if (first == most) first = first_of(rows, kind, low, high);
+  for (; first + n < rows->count; n++) {
+    TlPairKey t = tl_pair_key(rows, kind, first + n);
+    if (t.low != low || t.high != high) break;
+  }
+  *at = first + n;
+  *count = n;
+  return n ? row_at(rows, kind, first) : NULL;
+}
+
 const void *tl_pair_rows_find(const TlPairRows *rows, TlPairKind kind, int64_t low, int64_t high,
                               size_t *count) {
   size_t first = first_of(rows, kind, low, high), n = 0;

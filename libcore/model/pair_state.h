@@ -9,7 +9,8 @@
  * body they are part of. A method keeps one kind of it, and one only
  * (solve/methods.h): impulses in N s, springs in m and N/m, or forces in N. Places and their searches
  * belong to the contact search and serve every method. What pairs of sleeping bodies remember stands in
- * kinds of its own, which no step reads before they wake (solve/sleep.h). High is the other collider or -1 -
+ * kinds of its own, which no step reads before they wake (solve/sleep.h). Pairs within an aggregate keep the
+ * geometry of their contacts, too (inner contacts). High is the other collider or -1 -
  * the boundary's number, number names the point by node and side (solve/contact.h).
  *
  * Constraints join two bodies, or a body and the world (high -1), until they break. Number is the
@@ -106,6 +107,16 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
   F(S, TlVec3, force, "N", TL_PAIR_STATE, "of the continuous stage on the low body, world frame")  \
   F(S, TlVec3, moment, "N m", TL_PAIR_STATE,                                                       \
     "of the patch against rolling and twisting, likewise; at its first loaded point")
+/* Of pairs within an aggregate (solve/reduction.h): what the search found before they were one, in the frame of
+ * the low collider, with which the point moves. */
+#define TL_INNER_FIELDS(F, S)                                                                      \
+  TL_PAIR_KEY_FIELDS(F, S, "higher id", "node and side of the point")                              \
+  F(S, TlVec3, point, "m", TL_PAIR_STATE, "in the low collider's frame, from its position")        \
+  F(S, TlVec3, normal, "1", TL_PAIR_STATE, "unit, to the low collider, in its frame")              \
+  F(S, double, gap, "m", TL_PAIR_STATE, "below 0: overlap; without a point: there is none nearer") \
+  F(S, double, band, "m", TL_PAIR_STATE, "points farther above the nearest were left out")         \
+  F(S, int32_t, place, "", TL_PAIR_STATE,                                                          \
+    "of the point among those of its pair, from 0; -1: the pair has no point")
 #define TL_BOND_FIELDS(F, S)                                                                       \
   TL_CONSTRAINT_KEY_FIELDS(F, S)                                                                   \
   F(S, TlVec3, displacement, "m", TL_PAIR_STATE,                                                   \
@@ -181,6 +192,10 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
     "As places, of pairs that sleep.")                                                             \
   R(SLEEPING_SEARCHES, TlSleepingSearch, TL_PLACE_SEARCH_FIELDS, "sleeping search of places",      \
     "sleeping_searches", "As place_searches, of pairs that sleep.")                                \
+  R(INNER, TlInnerContact, TL_INNER_FIELDS, "inner contact", "inner_contacts",                     \
+    "Contact memory of the model reduction: points of pairs within an aggregate.")                 \
+  R(TRIALS, TlTrialForce, TL_FORCE_FIELDS, "trial force", "trial_forces",                          \
+    "Contact memory of the model reduction: what its trial had at contacts between units.")        \
   R(BONDS, TlBond, TL_BOND_FIELDS, "bond", "bonds", "Constraints: bonds of nets that hold.")       \
   R(WELDS, TlWeld, TL_WELD_FIELDS, "weld", "welds", "Constraints: no relative motion.")            \
   R(HINGES, TlHinge, TL_HINGE_FIELDS, "hinge", "hinges",                                           \
@@ -273,6 +288,9 @@ size_t tl_pair_rows_first(const TlPairRows *rows, TlPairKind kind, int64_t low);
 /* The rows of pair (low, high): *count of them starting at the returned one; NULL: none. */
 const void *tl_pair_rows_find(const TlPairRows *rows, TlPairKind kind, int64_t low, int64_t high,
                               size_t *count);
+/* The same for who asks for pairs about in the order of the rows: *at, 0 at first, is where the last answer ended. */
+const void *tl_pair_rows_next(const TlPairRows *rows, TlPairKind kind, int64_t low, int64_t high,
+                              size_t *at, size_t *count);
 /* Keep the rows for which wanted says so, in their order. */
 void tl_pair_rows_keep(TlPairRows *rows, TlPairKind kind,
                        bool (*wanted)(const void *context, const TlPairKey *key),

@@ -122,6 +122,37 @@ TlStatus tl_units_find(const TlBodies *b, const TlBoundary *boundary, const TlSy
   return sync ? hear_units(u, arena) : TL_OK;
 }
 
+TlStatus tl_units_held(const TlBodies *b, TlArena *arena, const int32_t **held) {
+  const TlPairRows *rows = &b->pairs.of[TL_MERGES];
+  const TlMerge *merge = rows->row;
+  size_t n = (size_t)b->total;
+  int32_t *order;
+  *held = NULL;
+  if (rows->count == 0) return TL_OK;
+  int32_t *of = tl_arena_push(arena, n + 1, sizeof *of);
+  bool *merged = tl_arena_push(arena, n + 1, sizeof *merged);
+  if (!of || !merged) return TL_ENOMEM;
+  TL_TRY(tl_bodies_order(b, arena, &order));
+  for (size_t i = 0; i < n; i++) {
+    of[i] = (int32_t)i;
+    merged[i] = false;
+  }
+  for (size_t k = 0; k < rows->count; k++) {
+    if (merge[k].high < 0) continue;
+    int32_t x = tl_bodies_find(b, order, merge[k].low), y = tl_bodies_find(b, order, merge[k].high);
+    if (x < 0 || y < 0 || fixed(b, x) || fixed(b, y)) continue;
+    merged[x] = merged[y] = true;
+    while (of[x] != x) x = of[x];
+    while (of[y] != y) y = of[y];
+    of[x < y ? y : x] = x < y ? x : y;
+  }
+  for (size_t i = 0; i < n; i++) of[i] = of[of[i]]; /* lower ones come first: they are done */
+  for (size_t i = 0; i < n; i++)
+    if (!merged[i]) of[i] = -1;
+  *held = of;
+  return TL_OK;
+}
+
 /* ---- mass and motion ---- */
 
 static TlSym3 sum_of(TlSym3 a, TlSym3 b) {

@@ -67,6 +67,9 @@ TlTwist tl_anchor_motion(const TlUnits *units, int32_t anchor, TlVec3 x);
  * here goes by ids. */
 TlStatus tl_units_find(const TlBodies *bodies, const TlBoundary *boundary, const TlSync *sync,
                        TlArena *arena, TlUnits *units);
+/* Of each local body the lowest number of those that it hangs together with by merges, itself among them; -1: with
+ * none, and of fixed bodies. NULL: there are no merges. Of this rank alone. */
+TlStatus tl_units_held(const TlBodies *bodies, TlArena *arena, const int32_t **held);
 /* Masses, centres and motion of the units, from these twists of the owned bodies. Collective. */
 TlStatus tl_units_settle(TlUnits *units, const TlTwist *twist, TlArena *arena);
 

@@ -84,6 +84,8 @@ typedef struct TlPair {
   int32_t
       link; /* from 1: the joint or bond that it stands for, without contacts (TlLink); 0: none */
   bool elsewhere; /* another rank owns the lower id: the pair is that one's to count */
+  bool kept;      /* its contacts are TL_INNER rows: it was not searched */
+  double band;    /* points farther above the nearest were left out */
   bool
       stuck; /* it approached still when the rounds or sweeps allowed were over (step_problems.c) */
   int64_t

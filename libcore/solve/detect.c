@@ -24,11 +24,13 @@ double tl_detect_reach(double step_s, double gravity_m_s2, double speed_max, dou
 }
 
 /* Work on an item, about: for tl_par_pays. */
-static const double LIGHT_NS = 100, FILL_NS = 500;
+static const double LIGHT_NS = 100, FILL_NS = 500, SEARCH_NS = 1000;
 
 typedef struct Known { /* impulses of a slot from the last step */
   const TlImpulse *impulse;
   size_t count;
+  bool kept;   /* its points are TL_INNER rows */
+  double band; /* points farther above the nearest are left out */
 } Known;
 
 typedef struct Job {
@@ -38,6 +40,7 @@ typedef struct Job {
   TlScan scan;
   double *spin_speed; /* of its surface about the body's centre, each collider */
   Known *known;       /* of each slot with points */
+  double *clear;      /* TlFound.clear, or NULL */
   TlPairLaw *slipped; /* a law a contact, of bodies that have slid; NULL: none slips */
 } Job;
 
@@ -81,26 +84,95 @@ static TlMargin wall_margin(const void *context, int64_t a, const TlBoundary *wa
                      d->nearby ? d->nearby[x->body[a]] : d->speed_max);
 }
 
-static TlStatus keep_points(void *context, const TlSlot *slot, TlPoints *points, int thread) {
-  const Job *job = context;
+/* Of a slot with points. */
+static Known *recall_impulses(const Job *job, const TlSlot *slot) {
   const TlColliders *b = &job->bodies->colliders;
-  const TlMargin *m = &slot->margin;
-  TlManifolds *manifolds = job->detect->manifolds;
-  TlPoint *room;
-  if (points->count == 0) return TL_OK;
   Known *known = &job->known[slot->number];
-  TL_TRY(tl_manifolds_room(manifolds, thread, &room));
   int64_t high = slot->b >= 0 ? b->id[slot->b] : -1 - slot->boundary;
   const TlPairRows *memory = job->detect->memory;
   if (!memory) memory = &job->bodies->pairs.of[TL_IMPULSES];
   known->impulse = tl_pair_rows_find(memory, TL_IMPULSES, b->id[slot->a], high, &known->count);
+  known->kept = false;
+  return known;
+}
+
+bool tl_detect_remembers(const TlShape *a, const TlShape *b) {
+  return !tl_shape_alone(a) || !tl_shape_alone(b);
+}
+
+/* How far above the nearest point others are wanted. */
+static double band_of(const TlMargin *m, double least) {
+  return tl_max(m->band, m->reach - tl_max(least, 0));
+}
+
+static double least_gap(const TlInnerContact *row, size_t count) {
+  double least = INFINITY;
+  for (size_t k = 0; k < count; k++) least = tl_min(least, row[k].gap);
+  return least;
+}
+
+/* Points of two colliders of one aggregate have moved with it. */
+static TlStatus recall_points(void *context, const TlSlot *slot, int thread, bool *known) {
+  const Job *job = context;
+  const TlColliders *x = &job->bodies->colliders;
+  const int32_t *held = job->detect->held;
+  int32_t one = held[x->body[slot->a]];
+  TlManifolds *manifolds = job->detect->manifolds;
+  TlPoint *room;
+  size_t count;
+  if (one < 0 || one != held[x->body[slot->b]]) return TL_OK;
+  if (!tl_detect_remembers(x->shape[slot->a], x->shape[slot->b])) return TL_OK;
+  const TlInnerContact *row = tl_pair_rows_find(&job->bodies->pairs.of[TL_INNER], TL_INNER,
+                                                x->id[slot->a], x->id[slot->b], &count);
+  if (!row || count > TL_MANIFOLD_POINTS) return TL_OK;
+  if (!(least_gap(row, count) < slot->margin.margin)) {
+    job->clear[slot->number] = -1;
+    *known = true;
+    return TL_OK;
+  }
+  if (row->place < 0) return TL_OK; /* it was searched less far */
+  TL_TRY(tl_manifolds_room(manifolds, thread, &room));
+  TlQuat turn = x->rotation[slot->a];
+  for (size_t k = 0; k < count; k++) {
+    if (row[k].place < 0 || row[k].place >= (int32_t)count) return TL_OK; /* no row of ours */
+    room[row[k].place] = (TlPoint){
+        .p = tl_add(x->position[slot->a], tl_quat_rotate(turn, row[k].point)),
+        .n = tl_quat_rotate(turn, row[k].normal),
+        .gap = row[k].gap,
+        .key = row[k].number,
+    };
+  }
+  *known = true;
+  Known *memory = recall_impulses(job, slot);
+  memory->kept = true;
+  memory->band = row->band;
+  tl_manifolds_keep(manifolds, thread, (size_t)slot->number, (int)count);
+  return TL_OK;
+}
+
+static TlStatus keep_known(const Job *job, const TlSlot *slot, Known *known, TlPoints *points,
+                           int thread) {
+  const TlMargin *m = &slot->margin;
+  TlManifolds *manifolds = job->detect->manifolds;
+  TlPoint *room;
+  if (points->count == 0) return TL_OK;
+  TL_TRY(tl_manifolds_room(manifolds, thread, &room));
   double least = INFINITY;
   for (size_t i = 0; i < points->count; i++) least = tl_min(points->point[i].gap, least);
-  double band = tl_max(m->band, m->reach - tl_max(least, 0));
-  int count = tl_manifold(points->point, points->count, band, SPREAD * m->size, known->impulse,
-                          known->count, room);
+  known->band = band_of(m, least);
+  int count = tl_manifold(points->point, points->count, known->band, SPREAD * m->size,
+                          known->impulse, known->count, room);
   tl_manifolds_keep(manifolds, thread, (size_t)slot->number, count);
   return TL_OK;
+}
+
+static TlStatus keep_points(void *context, const TlSlot *slot, TlPoints *points, int thread) {
+  const Job *job = context;
+  if (points->count == 0) {
+    if (job->clear && slot->b >= 0) job->clear[slot->number] = slot->margin.margin;
+    return TL_OK;
+  }
+  return keep_known(job, slot, recall_impulses(job, slot), points, thread);
 }
 
 TlStatus tl_detect_pair(const TlSearchOptions *options, TlNear *near, const TlPairState *memory,
@@ -242,7 +314,9 @@ static void list_pairs(const Job *job, TlFound *found, int32_t *pair_slot) {
                        .part_a = slot.a,
                        .part_b = slot.b,
                        .first = found->contacts,
-                       .elsewhere = slot.a >= b->owned};
+                       .elsewhere = slot.a >= b->owned,
+                       .kept = slot.b >= 0 && job->known[i].kept,
+                       .band = slot.b >= 0 ? job->known[i].band : 0};
     }
     last->count += count;
     found->contacts += count;
@@ -296,7 +370,24 @@ static TlStatus start(Job *job) {
   size_t slots = (size_t)job->scan.slots;
   job->known = tl_arena_push(d->arena, slots, sizeof *job->known);
   if (!job->known) return TL_ENOMEM;
+  if (d->notes_clear) {
+    size_t pairs = job->scan.pairs->count;
+    job->clear = tl_arena_push(d->arena, pairs + 1, sizeof *job->clear);
+    if (!job->clear) return TL_ENOMEM;
+    memset(job->clear, 0, pairs * sizeof *job->clear);
+  }
   return tl_manifolds_start(d->manifolds, tl_par_threads(), slots, d->arena);
+}
+
+/* Of all searches since tl_scan_prepare. */
+static void count_work(const TlDetect *d, TlFound *found) {
+  found->tested = found->lookups = found->node_tests = found->lists = 0;
+  for (int t = 0; t < tl_par_threads(); t++) {
+    found->tested += d->points[t].pairs;
+    found->lookups += d->points[t].lookups;
+    found->node_tests += d->points[t].node_tests;
+    found->lists += d->points[t].lists;
+  }
 }
 
 TlStatus tl_detect(const TlDetect *d, const TlBodies *bodies, const TlDynamics *dynamics,
@@ -319,15 +410,149 @@ TlStatus tl_detect(const TlDetect *d, const TlBodies *bodies, const TlDynamics *
                       .pair_margin = pair_margin,
                       .wall_margin = wall_margin,
                       .take = keep_points,
+                      .recall = d->held ? recall_points : NULL,
                       .charged = d->half_lookups != NULL}};
   TL_TRY(start(&job));
   TL_TRY(tl_scan_run(&job.scan));
   if (d->half_lookups) tl_scan_charge(&job.scan, d->half_lookups);
-  for (int t = 0; t < tl_par_threads(); t++) {
-    found->tested += d->points[t].pairs;
-    found->lookups += d->points[t].lookups;
-    found->node_tests += d->points[t].node_tests;
-    found->lists += d->points[t].lists;
-  }
+  count_work(d, found);
+  found->clear = job.clear;
   return make_contacts(&job, found);
+}
+
+/* ---- pairs that are searched after all ---- */
+
+typedef struct Again {
+  Job job;
+  const TlFound *found;
+  const int32_t *number;     /* of the pairs that are searched, among those that were found */
+  const TlImpulse *impulse;  /* what their contacts bear */
+  const int32_t *impulse_at; /* [pairs that are searched + 1] */
+  int32_t *lookups;          /* what each search cost */
+} Again;
+
+static TlStatus search_again(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  Again *s = context;
+  Job *job = &s->job;
+  const TlDetect *d = job->detect;
+  const TlColliders *x = &job->bodies->colliders;
+  TlPoints *points = &d->points[thread];
+  (void)block;
+  for (int64_t i = begin; i < end; i++) {
+    const TlPair *pair = &s->found->pair[s->number[i]];
+    TlSlot slot = {.number = i, .a = pair->part_a, .b = pair->part_b, .boundary = -1};
+    slot.margin = pair_margin(job, slot.a, slot.b);
+    TlPointsBefore before = tl_points_before(points);
+    points->pairs++;
+    points->count = 0;
+    TL_TRY(tl_scan_pair(d->options, d->near, &job->bodies->pairs, x, slot.a, slot.b, &slot.margin,
+                        points));
+    s->lookups[i] = tl_points_charge(points, before);
+    job->known[i] = (Known){.impulse = &s->impulse[s->impulse_at[i]],
+                            .count = (size_t)(s->impulse_at[i + 1] - s->impulse_at[i])};
+    TL_TRY(keep_known(job, &slot, &job->known[i], points, thread));
+  }
+  return TL_OK;
+}
+
+/* Pairs and contacts as before, but for those that were searched. */
+static TlStatus renew(const Again *s, const bool *again, TlFound *found, int32_t **from) {
+  const Job *job = &s->job;
+  const TlDetect *d = job->detect;
+  const TlFound old = *found;
+  int32_t searched = 0;
+  size_t most = 0;
+  for (int32_t i = 0; i < old.pairs; i++)
+    most += (size_t)(again[i] ? tl_manifolds_count(d->manifolds, (size_t)searched++)
+                              : old.pair[i].count);
+  found->pair = tl_arena_push(d->arena, (size_t)old.pairs + 1, sizeof *found->pair);
+  found->contact = tl_arena_push(d->arena, most + 1, sizeof *found->contact);
+  *from = tl_arena_push(d->arena, most + 1, sizeof **from);
+  if (!found->pair || !found->contact || !*from) return TL_ENOMEM;
+  found->pairs = found->contacts = searched = 0;
+  for (int32_t i = 0; i < old.pairs; i++) {
+    TlPair pair = old.pair[i];
+    int32_t slot = again[i] ? searched++ : -1, first = found->contacts;
+    if (slot >= 0) pair.count = tl_manifolds_count(d->manifolds, (size_t)slot);
+    if (pair.count == 0) continue;
+    pair.first = first;
+    found->contacts += pair.count;
+    if (slot < 0) {
+      memcpy(&found->contact[first], &old.contact[old.pair[i].first],
+             (size_t)pair.count * sizeof *found->contact);
+      for (int32_t k = 0; k < pair.count; k++) (*from)[first + k] = old.pair[i].first + k;
+    } else {
+      const TlPoint *kept = tl_manifolds_points(d->manifolds, (size_t)slot);
+      const TlSlot at = {.a = pair.part_a, .b = pair.part_b, .boundary = -1};
+      pair.kept = false;
+      pair.band = job->known[slot].band;
+      for (int32_t k = 0; k < pair.count; k++) {
+        fill_contact(job, &found->contact[first + k], &kept[k], &pair, &at, first + k);
+        (*from)[first + k] = -1;
+      }
+      warm_start(&found->contact[first], pair.count, job->dynamics, job->known[slot].impulse,
+                 job->known[slot].count);
+    }
+    found->pair[found->pairs++] = pair;
+  }
+  count_work(d, found);
+  return TL_OK;
+}
+
+/* Would a search find more of the pair than its rows have? */
+static bool wants_more(const Job *job, const TlFound *found, const TlPair *pair) {
+  double least = INFINITY;
+  for (int32_t k = pair->first; k < pair->first + pair->count; k++)
+    least = tl_min(least, found->contact[k].gap);
+  TlMargin m = pair_margin(job, pair->part_a, pair->part_b);
+  return band_of(&m, least) > pair->band;
+}
+
+TlStatus tl_detect_again(const TlDetect *d, const TlBodies *bodies, const TlDynamics *dynamics,
+                         bool *again, TlFound *found, int32_t **from) {
+  Again s = {.job = {.detect = d, .bodies = bodies, .dynamics = dynamics}, .found = found};
+  const TlColliders *x = &bodies->colliders;
+  int32_t count = 0, contacts = 0, borne = 0;
+  *from = NULL;
+  s.job.spin_speed = tl_arena_push(d->arena, (size_t)x->total + 1, sizeof *s.job.spin_speed);
+  if (!s.job.spin_speed) return TL_ENOMEM;
+  TL_TRY(tl_par_loop(x->total, 512, LIGHT_NS, measure_spins, &s.job));
+  for (int32_t i = 0; i < found->pairs; i++) {
+    again[i] = again[i] && wants_more(&s.job, found, &found->pair[i]);
+    count += again[i];
+    contacts += again[i] ? found->pair[i].count : 0;
+  }
+  if (count == 0) return TL_OK;
+  size_t n = (size_t)count + 1;
+  int32_t *number = tl_arena_push(d->arena, n, sizeof *number);
+  int32_t *impulse_at = tl_arena_push(d->arena, n, sizeof *impulse_at);
+  TlImpulse *impulse = tl_arena_push(d->arena, (size_t)contacts + 1, sizeof *impulse);
+  s.lookups = tl_arena_push(d->arena, n, sizeof *s.lookups);
+  s.job.known = tl_arena_push(d->arena, n, sizeof *s.job.known);
+  if (!number || !impulse_at || !impulse || !s.lookups || !s.job.known) return TL_ENOMEM;
+  count = 0;
+  for (int32_t i = 0; i < found->pairs; i++) {
+    if (!again[i]) continue;
+    const TlPair *pair = &found->pair[i];
+    impulse_at[count] = borne;
+    number[count++] = i;
+    for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
+      const TlContact *c = &found->contact[k];
+      if (!(tl_norm2(c->rest) > 0)) continue;
+      TlVec3 force =
+          tl_axpy(tl_axpy(tl_scale(c->rest.x, c->n), c->rest.y, c->t1), c->rest.z, c->t2);
+      impulse[borne++] = (TlImpulse){.number = c->key, .impulse = force};
+    }
+  }
+  impulse_at[count] = borne;
+  s.number = number;
+  s.impulse = impulse;
+  s.impulse_at = impulse_at;
+  TL_TRY(tl_manifolds_start(d->manifolds, tl_par_threads(), (size_t)count, d->arena));
+  TL_TRY(tl_par_loop(count, 16, SEARCH_NS, search_again, &s));
+  for (int32_t i = 0; d->half_lookups && i < count; i++) {
+    d->half_lookups[found->pair[number[i]].a] += s.lookups[i];
+    d->half_lookups[found->pair[number[i]].b] += s.lookups[i];
+  }
+  return renew(&s, again, found, from);
 }

@@ -29,7 +29,9 @@ typedef struct TlNsBody {
   TlVec3 v, w;
   double inverse_mass; /* 0: fixed */
   TlSym3 inverse_inertia;
-  double unused[3];
+  double moved,
+      turned; /* sums of the sizes of all changes of v and w that rows made: only differences count */
+  double unused;
 } TlNsBody;
 
 /* A normal row. */
@@ -63,11 +65,13 @@ typedef struct TlNsResist {
 typedef struct TlNsPatch {
   int32_t a, b;         /* bodies */
   int32_t first, count; /* points, and arms where there are several */
-  TlVec3 n, t1, t2;     /* of the friction block */
-  TlVec3 ra, rb;        /* from the bodies' centres to the centre of force */
-  double wall[3];       /* velocity of the boundary there along n, t1, t2 */
-  double kn1, kn2;      /* n.K t1, n.K t2 */
-  double slide, stiff;  /* 1 over K's largest eigenvalue there, and that */
+  /* Passed over while `moved` of both bodies and `turned` times these arms add up to less (tl_nonsmooth_sweep). */
+  double idle_until, arm_a, arm_b;
+  TlVec3 n, t1, t2;    /* of the friction block */
+  TlVec3 ra, rb;       /* from the bodies' centres to the centre of force */
+  double wall[3];      /* velocity of the boundary there along n, t1, t2 */
+  double kn1, kn2;     /* n.K t1, n.K t2 */
+  double slide, stiff; /* 1 over K's largest eigenvalue there, and that */
   double friction;
   double lambda[2]; /* along t1, t2 */
   int32_t resist;   /* < 0: none */
@@ -125,6 +129,8 @@ typedef struct TlNsProblem {
   TlNsJoint *joint;
   TlNsBond *bond;
   int32_t bodies, patches, points, resists, joints, bonds;
+  double
+      slack_m_s; /* sweeps pass over patches that change velocities by less; 0: none that bears */
   TlNsImpulses before, direction; /* room of conjugate gradients; their lists NULL: plain sweeps */
 } TlNsProblem;
 
@@ -140,7 +146,14 @@ typedef struct TlNsRange {
 
 /* Apply the impulses that the rows have. */
 void tl_nonsmooth_warm(const TlNsProblem *problem, const TlNsRange *range);
-/* One iteration of projected Gauss-Seidel; gives the largest change of a velocity, squared. */
+/* One iteration of projected Gauss-Seidel; gives the largest change of a velocity, squared.
+ *
+ * Most rows of a step are of contacts to come that bear nothing. A visit to such a patch tells by how much its
+ * relative velocity may change before it bears; until its bodies' velocities have changed by that much in all, it
+ * is passed over. Visits would change nothing meanwhile: the result is the same to the bit.
+ *
+ * With slack_m_s, for a rough answer, a patch that bears is passed over, too, once a visit has changed velocities by
+ * less than this, until its bodies' have changed by this much. */
 double tl_nonsmooth_sweep(const TlNsProblem *problem, const TlNsRange *range);
 
 /* Conjugate gradients, with room for them in the problem: what a sweep changes, each row weighed by its
@@ -161,7 +174,8 @@ double tl_nonsmooth_row_velocity(const TlNsRow *row, const TlNsBody *a, const Tl
 void tl_nonsmooth_prepare_bond(const TlNsProblem *problem, TlNsBond *bond);
 /* Relative velocity of a bond. */
 TlVec3 tl_nonsmooth_bond_velocity(const TlNsBond *bond, const TlNsBody *a, const TlNsBody *b);
-/* Fill kn1 to stiff, the points' `inverse` (which adds sigma) and the arms' turns, from the rest. */
+/* Fill kn1 to stiff, the points' `inverse` (which adds sigma), the arms' turns and what idle patches know, from the
+ * rest. */
 void tl_nonsmooth_prepare(const TlNsProblem *problem, TlNsPatch *patch);
 
 #endif

@@ -12,6 +12,7 @@
 static const double AGREE = 0.9;         /* cosine: normals of one patch, as in manifold.c */
 static const double GAP_SHARE = 1e-5;    /* s of Correction 27a over the diameter */
 static const double NEAR_SHARE = 1e-3;   /* of the radius: points as deep as the deepest, about */
+static const double FAR_FALLS = 4;       /* of the way that gravity gives from rest in a step */
 static const double LEAST_DEPTH = 1e-12; /* of the radius: a row without overlap has no stiffness */
 
 double tl_nonsmooth_stiffness(TlMapping law, const TlStiffness *k, double radius) {
@@ -95,14 +96,18 @@ static bool is_ball(const TlColliders *x, int32_t collider) {
   return x->shape[collider]->closed == &tl_closed_sphere;
 }
 
+_Static_assert(sizeof(TlTrialForce) == sizeof(TlContactForce), "the same fields");
+
 /* Of contacts of the same two surfaces: what they bore in the last step beyond the search's memory of
  * pushes. */
-static void recall_more(const TlNsRows *r, TlContact *c, int32_t count) {
+static void recall_more(const TlNsRows *r, TlContact *c, int32_t count, size_t at[2]) {
   const TlColliders *x = &r->bodies->colliders;
-  size_t rows;
-  const TlContactForce *f =
-      tl_pair_rows_find(&r->bodies->pairs.of[TL_FORCES], TL_FORCES, x->id[c->part_a],
-                        c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary, &rows);
+  const TlPairState *pairs = &r->bodies->pairs;
+  int64_t low = x->id[c->part_a], high = c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary;
+  size_t rows = 0;
+  const TlContactForce *f = NULL;
+  if (r->tried) f = tl_pair_rows_next(&pairs->of[TL_TRIALS], TL_TRIALS, low, high, &at[0], &rows);
+  if (!f) f = tl_pair_rows_next(&pairs->of[TL_FORCES], TL_FORCES, low, high, &at[1], &rows);
   for (size_t i = 0; i < rows; i++)
     for (int32_t k = 0; k < count; k++) {
       if (f[i].number != c[k].key) continue;
@@ -120,6 +125,7 @@ static TlStatus tell_contacts(void *context, int64_t begin, int64_t end, int64_t
                               int thread) {
   const TlNsRows *r = context;
   const TlColliders *x = &r->bodies->colliders;
+  size_t at[2] = {0, 0};
   (void)block;
   (void)thread;
   for (int64_t i = begin; i < end; i++) {
@@ -142,7 +148,7 @@ static TlStatus tell_contacts(void *context, int64_t begin, int64_t end, int64_t
         bears |= other->law->rolling > 0 || other->law->twisting > 0 ||
                  other->law->adhesion_N > 0 || (last > k && other->law->friction > 0);
       }
-      if (bears) recall_more(r, c, last - k);
+      if (bears) recall_more(r, c, last - k, at);
     }
   }
   return TL_OK;
@@ -393,6 +399,15 @@ static bool joined(const TlNsRows *r, int32_t a, int32_t b) {
   return false;
 }
 
+/* Of a trial: what closes it within the step has velocities far beyond those that split its bodies. */
+static bool far_within(const TlNsRows *r, const TlPair *pair) {
+  double h = r->model->step_s, fall = FAR_FALLS * h * h * tl_norm(r->model->gravity_m_s2);
+  if (!r->tried || !tl_units_inner(r->tried, &r->found->contact[pair->first])) return false;
+  for (int32_t k = pair->first; k < pair->first + pair->count; k++)
+    if (r->found->contact[k].gap <= fall) return false;
+  return true;
+}
+
 /* Contacts that were found, but for those that a joint or an aggregate holds, joints and bonds: pairs of
  * what moves. */
 static TlStatus list_pairs(const TlNsRows *r, TlPair **pairs, int32_t *count) {
@@ -405,7 +420,7 @@ static TlStatus list_pairs(const TlNsRows *r, TlPair **pairs, int32_t *count) {
     pair.island = pair.link = 0;
     pair.a = unit_of(r, pair.a);
     if (pair.b >= 0) pair.b = unit_of(r, pair.b);
-    if (pair.a != pair.b && !joined(r, pair.a, pair.b)) *to++ = pair;
+    if (pair.a != pair.b && !joined(r, pair.a, pair.b) && !far_within(r, &pair)) *to++ = pair;
   }
   for (int32_t i = 0; i < r->joints; i++) {
     const TlNsFoundJoint *j = &r->joint[i];

@@ -36,7 +36,10 @@ typedef struct TlNsRows {
   const TlNetBond *listed; /* [bonds] the nets' bonds that hold */
   int32_t bonds;
   const TlUnits *units; /* what is moved as one: contacts within are left out; NULL: each body */
-  const TlSync *sync;   /* NULL: one rank */
+  /* A trial of these (reduction.h): moments of the last one (TL_TRIALS) come before those of the last step, and
+   * contacts within units that are far from touching, four times the way of a fall from rest, are left out. */
+  const TlUnits *tried;
+  const TlSync *sync; /* NULL: one rank */
   TlArena *arena;
   /* filled by tl_nonsmooth_links; without it there are none */
   TlNsFoundJoint *joint; /* [joints] */

@@ -21,6 +21,10 @@ static double coupled(const TlNsBody *a, const TlNsBody *b, const TlNsPatch *p, 
 
 void tl_nonsmooth_prepare(const TlNsProblem *q, TlNsPatch *p) {
   const TlNsBody *a = &q->body[p->a], *b = &q->body[p->b];
+  p->idle_until = -INFINITY;
+  bool all = q->slack_m_s > 0; /* its friction may have to wait, too */
+  p->arm_a = all ? tl_norm(p->ra) : tl_norm(tl_cross(p->ra, p->n));
+  p->arm_b = all ? tl_norm(p->rb) : tl_norm(tl_cross(p->rb, p->n));
   p->kn1 = coupled(a, b, p, p->n, p->t1);
   p->kn2 = coupled(a, b, p, p->n, p->t2);
   double k11 = coupled(a, b, p, p->t1, p->t1), k12 = coupled(a, b, p, p->t1, p->t2),
@@ -35,6 +39,8 @@ void tl_nonsmooth_prepare(const TlNsProblem *q, TlNsPatch *p) {
   }
   for (int32_t k = p->first; p->count > 1 && k < p->first + p->count; k++) {
     TlNsArm *m = &q->arm[k];
+    p->arm_a = tl_max(p->arm_a, tl_norm(m->ran));
+    p->arm_b = tl_max(p->arm_b, tl_norm(m->rbn));
     m->turn_a = tl_sym_vec(a->inverse_inertia, m->ran);
     m->turn_b = tl_sym_vec(b->inverse_inertia, m->rbn);
     q->point[k].stiff = a->inverse_mass + b->inverse_mass + tl_dot(m->ran, m->turn_a) +
@@ -139,23 +145,38 @@ static inline TlVec3 relative(const TlNsPatch *p, const Couple *c) {
                 tl_add(c->b->v, tl_cross(c->b->w, p->rb)));
 }
 
+/* No less than its length. */
+static inline double size_of(TlVec3 x) {
+  return fabs(x.x) + fabs(x.y) + fabs(x.z);
+}
+
+static inline void change_v(TlNsBody *b, double factor, TlVec3 x) {
+  b->v = tl_axpy(b->v, factor, x);
+  b->moved += fabs(factor) * size_of(x);
+}
+
+static inline void change_w(TlNsBody *b, double factor, TlVec3 x) {
+  b->w = tl_axpy(b->w, factor, x);
+  b->turned += fabs(factor) * size_of(x);
+}
+
 static inline void push(const TlNsPatch *p, Couple *c, TlVec3 impulse) {
-  c->a->v = tl_axpy(c->a->v, c->a->inverse_mass, impulse);
-  c->a->w = tl_add(c->a->w, tl_sym_vec(c->a->inverse_inertia, tl_cross(p->ra, impulse)));
-  c->b->v = tl_axpy(c->b->v, -c->b->inverse_mass, impulse);
-  c->b->w = tl_sub(c->b->w, tl_sym_vec(c->b->inverse_inertia, tl_cross(p->rb, impulse)));
+  change_v(c->a, c->a->inverse_mass, impulse);
+  change_w(c->a, 1, tl_sym_vec(c->a->inverse_inertia, tl_cross(p->ra, impulse)));
+  change_v(c->b, -c->b->inverse_mass, impulse);
+  change_w(c->b, -1, tl_sym_vec(c->b->inverse_inertia, tl_cross(p->rb, impulse)));
 }
 
 static inline void push_arm(const TlNsArm *m, Couple *c, double impulse) {
-  c->a->v = tl_axpy(c->a->v, impulse * c->a->inverse_mass, m->n);
-  c->a->w = tl_axpy(c->a->w, impulse, m->turn_a);
-  c->b->v = tl_axpy(c->b->v, -impulse * c->b->inverse_mass, m->n);
-  c->b->w = tl_axpy(c->b->w, -impulse, m->turn_b);
+  change_v(c->a, impulse * c->a->inverse_mass, m->n);
+  change_w(c->a, impulse, m->turn_a);
+  change_v(c->b, -impulse * c->b->inverse_mass, m->n);
+  change_w(c->b, -impulse, m->turn_b);
 }
 
 static inline void spin(Couple *c, TlVec3 moment) {
-  c->a->w = tl_add(c->a->w, tl_sym_vec(c->a->inverse_inertia, moment));
-  c->b->w = tl_sub(c->b->w, tl_sym_vec(c->b->inverse_inertia, moment));
+  change_w(c->a, 1, tl_sym_vec(c->a->inverse_inertia, moment));
+  change_w(c->b, -1, tl_sym_vec(c->b->inverse_inertia, moment));
 }
 
 /* Change of a normal impulse where the relative velocity is un. */
@@ -224,12 +245,46 @@ static double resist_change(const TlNsPatch *p, TlNsResist *r, Couple *c, double
   return change2 * tl_norm2(p->ra);
 }
 
+/* ---- patches that bear nothing ---- */
+
+static const double LEAST_SLACK =
+    1e-9; /* m/s: a thousandth of it is far above what rounding may do */
+
+static inline double gone(const TlNsPatch *p, const TlNsBody *a, const TlNsBody *b) {
+  return a->moved + b->moved + p->arm_a * a->turned + p->arm_b * b->turned;
+}
+
+static inline bool is_idle(const TlNsPatch *p, const TlNsBody *a, const TlNsBody *b) {
+  return gone(p, a, b) < p->idle_until;
+}
+
+/* The patch has no impulse, and least `slack` is left until a normal row has. */
+static inline void let_idle(TlNsPatch *p, const Couple *c, double slack) {
+  if (slack > LEAST_SLACK) p->idle_until = gone(p, c->a, c->b) + 0.999 * slack;
+}
+
+/* The patch bears, and its visit changed velocities by so little, squared. */
+static inline void let_wait(const TlNsProblem *q, TlNsPatch *p, const Couple *c, double change2) {
+  if (change2 < q->slack_m_s * q->slack_m_s) p->idle_until = gone(p, c->a, c->b) + q->slack_m_s;
+}
+
+static inline bool turns_nothing(const TlNsProblem *q, const TlNsPatch *p) {
+  if (p->resist < 0) return true;
+  const double *l = q->resist[p->resist].lambda;
+  return l[0] == 0 && l[1] == 0 && l[2] == 0;
+}
+
 /* One point: the velocity is asked for once and both kinds of rows push together. Largest change,
  * squared. */
 static inline double visit_one(const TlNsProblem *q, TlNsPatch *p, Couple *c) {
   TlNsPoint *x = &q->point[p->first];
   TlVec3 u = relative(p, c);
   double un = tl_dot(p->n, u) - p->wall[0], dn = normal_change(x, un);
+  if (x->lambda == 0 && dn == 0 && x->least == 0 && p->lambda[0] == 0 && p->lambda[1] == 0 &&
+      turns_nothing(q, p)) {
+    let_idle(p, c, un - x->rhs);
+    return 0;
+  }
   double change = squared(dn * x->stiff), d1 = 0, d2 = 0, borne = x->lambda - x->least;
   double most = p->friction * borne;
   if (most > 0 || p->lambda[0] != 0 || p->lambda[1] != 0) {
@@ -242,11 +297,13 @@ static inline double visit_one(const TlNsProblem *q, TlNsPatch *p, Couple *c) {
     TlNsResist *r = &q->resist[p->resist];
     change = tl_max(change, resist_change(p, r, c, r->rolling * borne, r->twisting * borne));
   }
+  let_wait(q, p, c, change);
   return change;
 }
 
 static double visit_patch(const TlNsProblem *q, TlNsPatch *p, Couple *c) {
-  double change = 0, borne = 0, spread = 0;
+  double change = 0, borne = 0, spread = 0, slack = INFINITY;
+  bool idle = p->lambda[0] == 0 && p->lambda[1] == 0 && turns_nothing(q, p);
   for (int32_t k = p->first; k < p->first + p->count; k++) {
     TlNsPoint *x = &q->point[k];
     const TlNsArm *m = &q->arm[k];
@@ -254,9 +311,15 @@ static double visit_patch(const TlNsProblem *q, TlNsPatch *p, Couple *c) {
                 tl_dot(m->rbn, c->b->w) - m->wall_n;
     double dn = normal_change(x, un);
     if (dn != 0) push_arm(m, c, dn);
+    idle = idle && dn == 0 && x->lambda == 0 && x->least == 0;
+    slack = tl_min(slack, un - x->rhs);
     change = tl_max(change, squared(dn * x->stiff));
     borne += x->lambda - x->least;
     spread += (x->lambda - x->least) * x->arm;
+  }
+  if (idle) {
+    let_idle(p, c, slack);
+    return 0;
   }
   double most = p->friction * borne, d1, d2;
   if (most > 0 || p->lambda[0] != 0 || p->lambda[1] != 0) {
@@ -270,14 +333,15 @@ static double visit_patch(const TlNsProblem *q, TlNsPatch *p, Couple *c) {
     double twist = r->twisting * borne + r->spread * p->friction * spread;
     change = tl_max(change, resist_change(p, r, c, r->rolling * borne, twist));
   }
+  let_wait(q, p, c, change);
   return change;
 }
 
 static void push_row(const TlNsRow *r, Couple *c, double impulse) {
-  c->a->v = tl_axpy(c->a->v, impulse * c->a->inverse_mass, r->along);
-  c->a->w = tl_axpy(c->a->w, impulse, r->spin_a);
-  c->b->v = tl_axpy(c->b->v, -impulse * c->b->inverse_mass, r->along);
-  c->b->w = tl_axpy(c->b->w, impulse, r->spin_b);
+  change_v(c->a, impulse * c->a->inverse_mass, r->along);
+  change_w(c->a, impulse, r->spin_a);
+  change_v(c->b, -impulse * c->b->inverse_mass, r->along);
+  change_w(c->b, impulse, r->spin_b);
 }
 
 /* A row that turns only counts by the spin times a length, as resist_change has it: by the radius of
@@ -317,10 +381,10 @@ static double visit_joint(TlNsJoint *joint, Couple *c) {
 
 static inline void push_bond(const TlNsBond *bond, Couple *c, TlVec3 impulse) {
   TlVec3 turn = tl_scale(-bond->half, tl_cross(bond->n, impulse)); /* the same on both */
-  c->a->v = tl_axpy(c->a->v, c->a->inverse_mass, impulse);
-  c->b->v = tl_axpy(c->b->v, -c->b->inverse_mass, impulse);
-  c->a->w = tl_axpy(c->a->w, c->a->inverse_inertia.xx, turn);
-  c->b->w = tl_axpy(c->b->w, c->b->inverse_inertia.xx, turn);
+  change_v(c->a, c->a->inverse_mass, impulse);
+  change_v(c->b, -c->b->inverse_mass, impulse);
+  change_w(c->a, c->a->inverse_inertia.xx, turn);
+  change_w(c->b, c->b->inverse_inertia.xx, turn);
 }
 
 /* Largest change of a velocity, squared. */
@@ -390,6 +454,7 @@ double tl_nonsmooth_sweep(const TlNsProblem *q, const TlNsRange *range) {
     const TlNsPatch *soon = &q->patch[i + AHEAD < range->last ? i + AHEAD : i];
     __builtin_prefetch(&q->body[soon->a]);
     __builtin_prefetch(&q->body[soon->b]);
+    if (is_idle(p, &q->body[p->a], &q->body[p->b])) continue;
     load(q, p->a, p->b, &c);
     most = tl_max(most, p->count == 1 ? visit_one(q, p, &c) : visit_patch(q, p, &c));
   }
@@ -480,5 +545,6 @@ void tl_nonsmooth_further(const TlNsProblem *q, const TlNsRange *range, double b
                         &d->resist[p->resist][k]);
     load(q, p->a, p->b, &c);
     push_patch(q, p, normal, shear, turn, &c);
+    p->idle_until = -INFINITY; /* it may bear again by this alone */
   }
 }

@@ -87,13 +87,14 @@ static TlStatus drop_stale(TlReduce *d) {
 /* Of contacts within units, which take their memory on. */
 static void recall_moments(TlReduce *d) {
   const TlColliders *x = &d->bodies->colliders;
+  size_t at = 0;
   for (int32_t i = 0; i < d->found->contacts; i++) {
     const TlContact *c = &d->found->contact[i];
     size_t count;
     if (!(c->rest.x > 0) || !tl_units_inner(&d->units, c)) continue;
     const TlContactForce *f =
-        tl_pair_rows_find(&d->bodies->pairs.of[TL_FORCES], TL_FORCES, x->id[c->part_a],
-                          c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary, &count);
+        tl_pair_rows_next(&d->bodies->pairs.of[TL_FORCES], TL_FORCES, x->id[c->part_a],
+                          c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary, &at, &count);
     for (size_t k = 0; k < count; k++)
       if (f[k].number == c->key) d->inner_moment[i] = tl_scale(d->model->step_s, f[k].moment);
   }
@@ -192,15 +193,56 @@ static bool tries(const TlReduce *d) {
 
 /* ---- the solve in the background ---- */
 
-/* What the trial has of contacts within units; of the others what was known before. */
-static void take_memory(TlReduce *d, const TlVec3 *known) {
+static int64_t high_of(const TlColliders *x, const TlContact *c) {
+  return c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary;
+}
+
+void tl_reduce_recall_trial(const TlReduce *d, const TlDynamics *dynamics) {
+  const TlPairRows *rows = &d->bodies->pairs.of[TL_TRIALS];
+  const TlColliders *x = &d->bodies->colliders;
+  double h = d->model->step_s;
+  size_t at = 0;
+  for (int32_t i = 0; rows->count > 0 && i < d->found->contacts; i++) {
+    TlContact *c = &d->found->contact[i];
+    size_t count;
+    if (tl_units_inner(&d->units, c)) continue;
+    const TlTrialForce *f =
+        tl_pair_rows_next(rows, TL_TRIALS, x->id[c->part_a], high_of(x, c), &at, &count);
+    for (size_t k = 0; k < count; k++) {
+      if (f[k].number != c->key) continue;
+      tl_contact_want_tangents(c, dynamics);
+      c->rest = tl_vec3(h * tl_max(0, tl_dot(f[k].force, c->n)), h * tl_dot(f[k].force, c->t1),
+                        h * tl_dot(f[k].force, c->t2));
+    }
+  }
+}
+
+/* What the trial has of contacts within units; of the others what was known before, beside it. */
+static TlStatus take_memory(TlReduce *d, const TlVec3 *known) {
+  TlPairRows *rows = &d->bodies->pairs.of[TL_TRIALS];
+  const TlColliders *x = &d->bodies->colliders;
+  double per_s = 1 / d->model->step_s;
+  TL_TRY(tl_pair_rows_reserve(rows, TL_TRIALS, (size_t)d->found->contacts));
+  TlTrialForce *force = rows->row;
+  rows->count = 0;
   for (int32_t i = 0; i < d->found->contacts; i++) {
     TlContact *c = &d->found->contact[i];
-    if (tl_units_inner(&d->units, c))
+    if (tl_units_inner(&d->units, c)) {
       d->inner_moment[i] = c->moment;
-    else
-      c->rest = known[i];
+      continue;
+    }
+    if (tl_norm2(c->rest) > 0)
+      force[rows->count++] = (TlTrialForce){
+          .low = x->id[c->part_a],
+          .high = high_of(x, c),
+          .number = c->key,
+          .force = tl_scale(per_s, tl_axpy(tl_axpy(tl_scale(c->rest.x, c->n), c->rest.y, c->t1),
+                                           c->rest.z, c->t2)),
+          .moment = tl_scale(per_s, c->moment)};
+    c->rest = known[i];
   }
+  tl_pair_rows_sort(rows, TL_TRIALS);
+  return TL_OK;
 }
 
 static void mark_moving(TlReduce *d, const TlTwist *after) {
@@ -230,8 +272,7 @@ TlStatus tl_reduce_by_trial(TlReduce *d, const TlNsRows *trial, const TlVec3 *kn
     mark_moving(d, after);
   }
   TL_TRY(tl_nonsmooth_write_back(trial));
-  take_memory(d, known);
-  return TL_OK;
+  return take_memory(d, known);
 }
 
 /* ---- split ---- */
@@ -300,6 +341,93 @@ void tl_reduce_hold(TlReduce *d) {
     tl_held_impulse(&d->held, tl_scale(-1, weight));
     tl_exact_add(d->held.work_J, -tl_dot(weight, tl_unit_twist(&d->units, (int32_t)i).v));
   }
+}
+
+/* ---- contacts within units ---- */
+
+/* Bodies that move as one, but for fixed ones, which are of no unit. */
+static bool one_unit(const TlReduce *d, int32_t a, int32_t b) {
+  const TlUnits *u = &d->units;
+  if ((d->bodies->flags[a] | d->bodies->flags[b]) & TL_BODY_FROZEN) return false;
+  return u->id[u->unit[a]] == u->id[u->unit[b]];
+}
+
+TlStatus tl_reduce_parted(const TlReduce *d, bool **parted, bool *any) {
+  *any = false;
+  *parted = tl_arena_push(d->arena, (size_t)d->found->pairs + 1, sizeof **parted);
+  if (!*parted) return TL_ENOMEM;
+  for (int32_t i = 0; i < d->found->pairs; i++) {
+    const TlPair *pair = &d->found->pair[i];
+    (*parted)[i] = pair->kept && !one_unit(d, pair->a, pair->b);
+    *any |= (*parted)[i];
+  }
+  return TL_OK;
+}
+
+TlStatus tl_reduce_found_again(TlReduce *d, const int32_t *from) {
+  const TlVec3 *was = d->inner_moment, none = {0, 0, 0};
+  size_t n = (size_t)d->found->contacts;
+  d->inner_moment = tl_arena_push(d->arena, n + 1, sizeof *d->inner_moment);
+  if (!d->inner_moment) return TL_ENOMEM;
+  for (size_t i = 0; i < n; i++) d->inner_moment[i] = from[i] < 0 ? none : was[from[i]];
+  return TL_OK;
+}
+
+/* Rows of a pair in the order of their numbers. */
+static void add_inner(const TlReduce *d, const TlPair *pair, TlInnerContact *row) {
+  const TlColliders *x = &d->bodies->colliders;
+  TlQuat back = tl_quat_conj(x->rotation[pair->part_a]);
+  for (int32_t k = 0; k < pair->count; k++) {
+    const TlContact *c = &d->found->contact[pair->first + k];
+    int32_t at = k;
+    for (; at > 0 && row[at - 1].number > c->key; at--) row[at] = row[at - 1];
+    TlVec3 arm = tl_sub(c->point, x->position[pair->part_a]);
+    row[at] = (TlInnerContact){.low = pair->low,
+                               .high = pair->high,
+                               .number = c->key,
+                               .point = tl_quat_rotate(back, arm),
+                               .normal = tl_quat_rotate(back, c->n),
+                               .gap = c->gap,
+                               .band = pair->band,
+                               .place = k};
+  }
+}
+
+/* Pairs of the broad phase and those that were found among them come in one order, that of the rows. */
+TlStatus tl_reduce_keep_contacts(TlReduce *d, const TlBodyPairs *near) {
+  TlPairRows *rows = &d->bodies->pairs.of[TL_INNER];
+  const TlColliders *x = &d->bodies->colliders;
+  const TlFound *f = d->found;
+  size_t count = 0, kept;
+  int32_t at = 0;
+  TlInnerContact *next =
+      tl_arena_push(d->arena, (size_t)f->contacts + near->count + rows->count + 1, sizeof *next);
+  if (!next) return TL_ENOMEM;
+  for (size_t i = 0; d->units.merged > 0 && i < near->count; i++) {
+    int32_t a = near->pair[i].a, b = near->pair[i].b;
+    bool found = at < f->pairs && f->pair[at].part_a == a && f->pair[at].part_b == b;
+    const TlPair *pair = found ? &f->pair[at++] : NULL;
+    if ((!pair && f->clear[i] == 0) || !tl_detect_remembers(x->shape[a], x->shape[b]) ||
+        !one_unit(d, x->body[a], x->body[b]))
+      continue;
+    const TlInnerContact *row = NULL;
+    if (pair ? pair->kept : f->clear[i] < 0)
+      row = tl_pair_rows_find(rows, TL_INNER, x->id[a], x->id[b], &kept);
+    if (row) { /* to the bit */
+      memcpy(&next[count], row, kept * sizeof *row);
+      count += kept;
+    } else if (pair) {
+      add_inner(d, pair, &next[count]);
+      count += (size_t)pair->count;
+    } else if (f->clear[i] > 0) {
+      next[count++] =
+          (TlInnerContact){.low = x->id[a], .high = x->id[b], .gap = f->clear[i], .place = -1};
+    }
+  }
+  TL_TRY(tl_pair_rows_reserve(rows, TL_INNER, count));
+  if (count) memcpy(rows->row, next, count * sizeof *next);
+  rows->count = count;
+  return TL_OK;
 }
 
 /* ---- merge ---- */

@@ -37,11 +37,18 @@ typedef struct TlReduce {
 TlStatus tl_reduce_open(TlReduce *reduce, const TlBoundary *boundary, const TlTwist *start);
 void tl_reduce_by_sensors(TlReduce *reduce);
 void tl_reduce_by_contacts(TlReduce *reduce);
-/* trial: rows of all bodies, solved. What it has of contacts within units becomes their memory. known: `rest` of
- * the contacts before. */
+/* Before the rows of a trial are made: contacts between units start from what the last trial had there. The step's
+ * own forces are of rigid units, which share a load otherwise than their bodies do. */
+void tl_reduce_recall_trial(const TlReduce *reduce, const TlDynamics *dynamics);
+/* trial: rows of all bodies, solved. What it has of contacts within units becomes their memory; of others it is kept
+ * for the next trial. known: `rest` of the contacts before. */
 TlStatus tl_reduce_by_trial(TlReduce *reduce, const TlNsRows *trial, const TlVec3 *known);
 /* The units of this step, without the bodies that are marked. */
 TlStatus tl_reduce_split(TlReduce *reduce, const TlBoundary *boundary);
+/* Of each pair that was found: its contacts moved with an aggregate, and now it is of two units. */
+TlStatus tl_reduce_parted(const TlReduce *reduce, bool **parted, bool *any);
+/* After contacts were searched again (detect.h): the memory of contacts follows. */
+TlStatus tl_reduce_found_again(TlReduce *reduce, const int32_t *from);
 /* When the forces are written back: what anchors had to give against these and gravity. */
 void tl_reduce_hold(TlReduce *reduce);
 /* after: of the owned bodies, as the solve left their units. */
@@ -49,5 +56,8 @@ void tl_reduce_spread(TlReduce *reduce, const TlNsRows *rows, TlTwist *after);
 /* Units that move together merge, and their owned bodies take the motion of the whole. after: of all bodies.
  * Contact memory is to be written before. */
 TlStatus tl_reduce_merge(TlReduce *reduce, TlTwist *after);
+/* Contacts within the units, which move with them, become TL_INNER rows, and that a pair has none. near: what
+ * contacts were searched of. Before the bodies move. */
+TlStatus tl_reduce_keep_contacts(TlReduce *reduce, const TlBodyPairs *near);
 
 #endif

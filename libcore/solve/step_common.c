@@ -320,7 +320,8 @@ TlStatus tl_step_begin(const TlStep *s) {
   TL_TRY(tl_step_check_constraints(s));
   for (int k = 0; k < TL_FIRST_CONSTRAINT; k++) /* another method's memory means nothing here */
     if (k != (int)tl_method(s->model->method)->memory && !is_of_sleep((TlPairKind)k) &&
-        !(places && is_of_places((TlPairKind)k)))
+        !(places && is_of_places((TlPairKind)k)) &&
+        !((k == TL_INNER || k == TL_TRIALS) && tl_method(s->model->method)->reduces))
       b->pairs.of[k].count = 0;
   if (s->sync) {
     place_boundaries(s);

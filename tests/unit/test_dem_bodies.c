@@ -236,9 +236,39 @@ START_TEST(the_plane_is_found_by_name_and_measures_along_its_normal) {
 }
 END_TEST
 
+/* Asked in order, out of order and from anywhere, tl_pair_rows_next finds what a search by halves does. */
+START_TEST(rows_are_found_from_the_last_answer_on) {
+  TlPairState pairs = {0};
+  TlPairRows *rows = &pairs.of[TL_IMPULSES];
+  for (uint64_t k = 0; k < 300; k++) {
+    TlImpulse one = {.low = (int64_t)(40 * tl_random_uniform(1, 1, 3 * k)),
+                     .number = (int64_t)(3 * tl_random_uniform(1, 1, 3 * k + 2))};
+    one.high = one.low - 3 + (int64_t)(12 * tl_random_uniform(1, 1, 3 * k + 1));
+    CK_OK(tl_pair_state_add(&pairs, TL_IMPULSES, &one));
+  }
+  tl_pair_rows_sort(rows, TL_IMPULSES);
+  size_t at = 0, found = 0;
+  for (uint64_t k = 0; k < 4000; k++) {
+    bool in_order = k % 1000 < 500;
+    int64_t low = in_order ? (int64_t)(k % 1000 / 12) : (int64_t)(42 * tl_random_uniform(2, 1, k));
+    int64_t high =
+        low - 3 + (in_order ? (int64_t)(k % 12) : (int64_t)(13 * tl_random_uniform(2, 2, k)));
+    if (k % 7 == 0) at = (size_t)(1.1 * (double)rows->count * tl_random_uniform(2, 3, k));
+    size_t one, two;
+    const void *next = tl_pair_rows_next(rows, TL_IMPULSES, low, high, &at, &one);
+    ck_assert_ptr_eq(next, tl_pair_rows_find(rows, TL_IMPULSES, low, high, &two));
+    ck_assert_uint_eq(one, two);
+    found += one;
+  }
+  ck_assert_uint_gt(found, 1000);
+  tl_pair_state_free(&pairs);
+}
+END_TEST
+
 TL_TEST_MAIN("dem bodies", rows_of_all_kinds_go_with_their_body,
              a_packed_body_comes_out_with_its_bits_and_touches,
              the_hash_does_not_see_the_order_of_bodies_but_sees_one_bit,
              bodies_taken_out_take_their_touches_along, a_state_that_is_not_finite_is_refused,
              packed_rows_are_in_the_order_of_ids_and_hold_what_the_arrays_hold,
-             the_plane_is_found_by_name_and_measures_along_its_normal)
+             the_plane_is_found_by_name_and_measures_along_its_normal,
+             rows_are_found_from_the_last_answer_on)

@@ -382,6 +382,51 @@ START_TEST(problems_of_patches_with_friction) {
 }
 END_TEST
 
+/* ---- patches that bear nothing ---- */
+
+/* Sweeps that pass over idle patches end where sweeps that visit all of them do, to the bit; how many times one
+ * was passed over. */
+static int64_t sweep_both_ways(bool boxes, uint64_t seed) {
+  enum { SWEEPS = 60 };
+  Lab lab[2];
+  Problem problem[2];
+  int64_t idle = 0;
+  for (int all = 0; all < 2; all++) {
+    lab_make(&lab[all], boxes, 0.5, seed, boxes ? 8 : 13, 30 + 15 * (int)seed);
+    CK_OK(problem_of(&problem[all], lab[all].solver, &lab[all].bodies));
+    TlNsProblem *q = &problem[all].rows.problem;
+    TlNsRange range = {.last = q->patches};
+    for (int32_t i = 0; i < q->bodies - 1; i++) /* some fly towards each other */
+      q->body[i].v.x += 0.2 * tl_random_uniform(seed, 2, (uint64_t)i) - 0.1;
+    for (int k = 0; k < SWEEPS; k++) {
+      for (int32_t i = 0; i < q->patches; i++) {
+        idle += !all && k > 0 && q->patch[i].idle_until > -INFINITY;
+        if (all) q->patch[i].idle_until = -INFINITY;
+      }
+      tl_nonsmooth_sweep(q, &range);
+    }
+  }
+  const TlNsProblem *one = &problem[0].rows.problem, *two = &problem[1].rows.problem;
+  for (int32_t i = 0; i < one->bodies; i++) {
+    ck_assert(memcmp(&one->body[i].v, &two->body[i].v, sizeof(TlVec3)) == 0);
+    ck_assert(memcmp(&one->body[i].w, &two->body[i].w, sizeof(TlVec3)) == 0);
+  }
+  for (int32_t k = 0; k < one->points; k++) ck_assert(one->point[k].lambda == two->point[k].lambda);
+  for (int all = 0; all < 2; all++) {
+    problem_free(&problem[all]);
+    lab_free(&lab[all]);
+  }
+  return idle;
+}
+
+START_TEST(idle_patches_are_passed_over_without_a_change) {
+  int64_t idle = 0;
+  for (uint64_t seed = 0; seed < 6; seed++)
+    idle += sweep_both_ways(false, seed) + sweep_both_ways(true, seed);
+  ck_assert_int_ge(idle, 1000);
+}
+END_TEST
+
 TL_TEST_MAIN("nonsmooth problems", problems_of_spheres_without_friction,
              problems_of_spheres_with_friction, problems_of_patches_without_friction,
-             problems_of_patches_with_friction)
+             problems_of_patches_with_friction, idle_patches_are_passed_over_without_a_change)

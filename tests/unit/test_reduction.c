@@ -688,6 +688,170 @@ START_TEST(a_heap_at_rest_stays_merged) {
 }
 END_TEST
 
+/* ---- contacts within aggregates ---- */
+
+/* The slow twin forgets what is kept of contacts within, so that they are searched in each step. */
+static void forget_inner(Lab *lab) {
+  lab->bodies.pairs.of[TL_INNER].count = 0;
+}
+
+/* A clump that merges in its first step, tumbles, falls and strikes a plane, which a sensor below splits. */
+static void open_tumbler(Lab *lab, int64_t shape, const double side[3], bool sensor) {
+  lab_open(lab);
+  merge_all(lab);
+  lab->config.nonsmooth.reduction.boundaries = false;
+  if (sensor) {
+    lab->config.nonsmooth.reduction.sensors = 1;
+    lab->config.nonsmooth.reduction.sensor[0] = (TlSensor){tl_vec3(-9, -9, -9), tl_vec3(9, 9, 0.1)};
+  }
+  lab_plane(lab, NONE, tl_vec3(0, 0, 1));
+  lab_start(lab);
+  put_clump(lab, shape, side, 0.01, 12, 0.5, 11);
+  for (int64_t i = 0; i < lab->bodies.owned; i++) { /* askew, so that no two points lie as deep */
+    uint64_t n = 3 * (uint64_t)i;
+    TlVec3 turn = {tl_random_uniform(7, 1, n) - 0.5, tl_random_uniform(7, 1, n + 1) - 0.5,
+                   tl_random_uniform(7, 1, n + 2) - 0.5};
+    lab->bodies.rotation[i] = tl_quat_from_rotation(tl_scale(0.02, turn));
+    lab->bodies.position[i] = tl_add(lab->bodies.position[i], tl_vec3(0, 0, 0.2));
+  }
+  CK_OK(stepper_refresh(lab->solver, &lab->bodies));
+}
+
+static double apart_most(const Lab *one, const Lab *two) {
+  double most = 0;
+  for (int64_t i = 0; i < one->bodies.owned; i++)
+    most = fmax(most, apart(one->bodies.position[i], two->bodies.position[i]));
+  return most;
+}
+
+/* Kept contacts bear nothing as long as the aggregate holds: the motion is the same to the bit, and nothing is
+ * searched but the plane. Split by the sensor, both find the same contacts, but for rounding. */
+static void keep_contacts(int64_t shape, const double side[3]) {
+  Lab twin[2];
+  int64_t tested[2] = {0, 0}, parted = 0;
+  for (int one = 0; one < 2; one++) open_tumbler(&twin[one], shape, side, true);
+  for (int k = 0; k < 260; k++) {
+    for (int one = 0; one < 2; one++) {
+      if (one) forget_inner(&twin[one]);
+      step(&twin[one]);
+      if (k > 0 && parted == 0) tested[one] += twin[one].report.pairs;
+    }
+    if (k == 0) ck_assert_uint_gt(twin[0].bodies.pairs.of[TL_INNER].count, 12);
+    parted = twin[0].report.splits;
+    ck_assert_int_eq(twin[1].report.splits, parted);
+    if (parted > 0) break;
+    ck_assert(apart_most(&twin[0], &twin[1]) == 0);
+    ck_assert_double_le(fabs(twin[0].report.overlap_m - twin[1].report.overlap_m), 1e-12 * R);
+  }
+  ck_assert_int_eq(twin[0].report.contacts, twin[1].report.contacts);
+  ck_assert_double_le(apart_most(&twin[0], &twin[1]), 1e-10 * R);
+  ck_assert_int_gt(parted, 0);
+  ck_assert_int_le(4 * tested[0], tested[1]);
+  for (int one = 0; one < 2; one++) lab_close(&twin[one]);
+}
+
+START_TEST(contacts_within_an_aggregate_are_kept) {
+  keep_contacts(CUBE, CUBE_M);
+  keep_contacts(BRICK, BRICK_M);
+  keep_contacts(PLANK, PLANK_M);
+}
+END_TEST
+
+/* What is kept is state: a copy of the bodies goes on to the bit, over the split. */
+START_TEST(a_copy_goes_on_with_the_contacts_that_were_kept) {
+  Lab lab, copy;
+  open_tumbler(&lab, BRICK, BRICK_M, true);
+  for (int k = 0; k < 60; k++) step(&lab);
+  ck_assert_int_eq(lab.report.merged, 12);
+  copy = lab;
+  memset(&copy.bodies, 0, sizeof copy.bodies);
+  CK_OK(tl_bodies_copy(&copy.bodies, &lab.bodies));
+  lab_start(&copy);
+  copy.solver->steps = lab.solver->steps;
+  int64_t splits = 0;
+  for (int k = 0; k < 120; k++) {
+    step(&lab);
+    step(&copy);
+    splits += lab.report.splits;
+    for (int64_t i = 0; i < 12; i++) {
+      ck_assert(apart(lab.bodies.position[i], copy.bodies.position[i]) == 0);
+      ck_assert(apart(lab.bodies.velocity[i], copy.bodies.velocity[i]) == 0);
+    }
+  }
+  ck_assert_int_gt(splits, 0);
+  lab_close(&copy);
+  lab_close(&lab);
+}
+END_TEST
+
+/* An aggregate that merged slowly and spins fast when it is split: a search has more points then than when it
+ * merged, and they are found. */
+START_TEST(a_split_finds_contacts_again) {
+  Lab twin[2];
+  for (int one = 0; one < 2; one++) {
+    Lab *lab = &twin[one];
+    lab_open(lab);
+    merge_all(lab);
+    lab->config.gravity_m_s2 = NONE;
+    lab->config.nonsmooth.reduction.sensors = 1;
+    lab->config.nonsmooth.reduction.sensor[0] = (TlSensor){tl_vec3(-1, -1, 1), tl_vec3(1, 1, 2)};
+    lab_start(lab);
+    put_clump(lab, BRICK, BRICK_M, 0.005, 4, 0, 1);
+    step(lab);
+    ck_assert_int_eq(lab->report.merged, 4);
+    Sum sum = sum_of(&lab->bodies);
+    TlVec3 centre = NONE, spin = {0, 0, 60};
+    for (int64_t i = 0; i < 4; i++)
+      centre = tl_axpy(centre, lab->bodies.mass[i] / sum.mass, lab->bodies.position[i]);
+    for (int64_t i = 0; i < 4; i++) {
+      lab->bodies.velocity[i] = tl_cross(spin, tl_sub(lab->bodies.position[i], centre));
+      tl_bodies_set_spin(&lab->bodies, i, spin);
+    }
+    step(lab);
+    ck_assert_int_eq(lab->report.merged, 4);
+    lab->solver->model->nonsmooth.reduction.sensor[0] =
+        (TlSensor){tl_vec3(-9, -9, -9), tl_vec3(9, 9, 9)};
+    if (one) forget_inner(lab);
+    step(lab);
+    ck_assert_int_eq(lab->report.splits, 4);
+  }
+  ck_assert_int_eq(twin[0].report.contacts, twin[1].report.contacts);
+  ck_assert_double_le(apart_most(&twin[0], &twin[1]), 1e-12 * R);
+  for (int one = 0; one < 2; one++) lab_close(&twin[one]);
+}
+END_TEST
+
+/* ---- memory of the trial ---- */
+
+/* Visits of the trials of the last steps of a heap at rest that its ground, which holds nothing, bears. forget: the
+ * trial starts each time from the forces that the ground gives the heap as a whole. */
+static int64_t trials_at_rest(bool forget) {
+  Lab lab;
+  lab_open(&lab);
+  lab.config.nonsmooth.reduction.split = TL_SPLIT_TRIAL;
+  lab.config.nonsmooth.reduction.boundaries = false;
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, rolling, 0.2);
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  lab_start(&lab);
+  put_heap(&lab);
+  int64_t visits = 0;
+  for (int k = 0; k < 500; k++) {
+    if (forget) lab.bodies.pairs.of[TL_TRIALS].count = 0;
+    step(&lab);
+    if (k >= 450) visits += lab.report.trial_visits;
+  }
+  ck_assert_int_eq(lab.report.merged, 13);
+  lab_close(&lab);
+  return visits;
+}
+
+START_TEST(a_trial_goes_on_from_its_own_forces) {
+  int64_t kept = trials_at_rest(false), forgotten = trials_at_rest(true);
+  ck_assert_msg(20 * kept <= forgotten, "%lld visits, and %lld without its memory", (long long)kept,
+                (long long)forgotten);
+}
+END_TEST
+
 TL_TEST_MAIN("reduction", merging_and_splitting_keep_momentum, merging_has_the_motion_of_the_whole,
              an_aggregate_moves_as_a_body_with_parts, a_belt_takes_along_and_books_its_impulse,
              what_merging_takes_of_shaped_grains_is_booked, a_cube_past_the_edge_tips_by_its_torque,
@@ -695,4 +859,6 @@ TL_TEST_MAIN("reduction", merging_and_splitting_keep_momentum, merging_has_the_m
              a_stack_that_is_split_stands_by_what_it_remembers,
              what_is_remembered_within_turns_along, a_body_on_a_joint_moves_for_itself,
              a_blow_splits_an_aggregate, only_a_trial_notices_lost_support,
-             a_heap_at_rest_stays_merged)
+             a_heap_at_rest_stays_merged, contacts_within_an_aggregate_are_kept,
+             a_copy_goes_on_with_the_contacts_that_were_kept, a_split_finds_contacts_again,
+             a_trial_goes_on_from_its_own_forces)
