@@ -12,8 +12,8 @@
 /* Skin over the smaller body's diameter: factor of sqrt(way), least, most; and how much farther
  * than that a pair without any near node is looked at. */
 static const double SKIN = 0.44, SKIN_LEAST = 4e-3, SKIN_MOST = 0.06, FAR = 4;
-static const double FINE =
-    0.2; /* skin of a list of elements picked from a wide one, over that of nodes */
+/* Skin of a list of elements picked from a wide one, over that of nodes. */
+static const double FINE = 0.2;
 static const double FAST = 0.02; /* of a diameter a step: lists do not pay any more */
 /* What rounding may add to a gap: of a radius, of a world coordinate (boundaries are asked there).
  */
@@ -650,25 +650,31 @@ static TlStatus wall_collect(const TlShape *shape, const TlPose *pose, const TlB
   return TL_OK;
 }
 
+/* Of what was found, points->hit[0..count). */
+static TlStatus wall_list(TlNearWall *w, const TlShape *shape, const TlPose *pose, size_t count,
+                          double cutoff, TlPoints *points) {
+  TL_TRY(list_fill(&w->list, points->hit, count, cutoff));
+  w->least = w->list.count > 0 ? (double)w->list.node[0].gap : cutoff;
+  points->first_lists += w->shape == NULL;
+  w->shape = shape;
+  w->pose = *pose;
+  w->radius = shape->radius_m * pose->scale;
+  w->cutoff = cutoff;
+  points->lists++;
+  return TL_OK;
+}
+
 static TlStatus wall_build(TlNearWall *w, const TlShape *shape, const TlPose *pose,
                            const TlBoundary *boundary, double way, const TlWanted *wanted,
                            TlPoints *points) {
-  double size = shape->radius_m * pose->scale, skin = tl_near_skin(way, size);
+  double skin = tl_near_skin(way, shape->radius_m * pose->scale);
   TlWanted wide = {wanted->margin + FAR * skin, wanted->band + skin, INFINITY,
                    wanted->reach + skin};
   size_t count = 0;
   w->cutoff = 0;
   TL_TRY(wall_collect(shape, pose, boundary, &wide, points, &count));
   double cutoff = tl_wanted_limit(&wide);
-  TL_TRY(list_fill(&w->list, points->hit, count, cutoff));
-  w->least = w->list.count > 0 ? (double)w->list.node[0].gap : cutoff;
-  points->first_lists += w->shape == NULL;
-  w->shape = shape;
-  w->pose = *pose;
-  w->radius = size;
-  w->cutoff = cutoff;
-  points->lists++;
-  return TL_OK;
+  return wall_list(w, shape, pose, count, cutoff, points);
 }
 
 static TlPoint wall_point(const TlNearWall *w, const TlPose *pose, const TlBoundary *boundary,
@@ -726,23 +732,14 @@ TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *b, int64_t body,
 static TlStatus wall_elements_build(TlNearWall *w, const TlShape *shape, const TlPose *pose,
                                     const TlBoundary *boundary, double way,
                                     const TlNearElements *elements, TlPoints *points) {
-  double size = shape->radius_m * pose->scale, skin = tl_near_skin(way, size);
-  double reach = elements->reach;
+  double reach = elements->reach, skin = tl_near_skin(way, shape->radius_m * pose->scale);
   TlWanted wide = {reach + FAR * skin, reach + skin, INFINITY, reach + skin};
   size_t count = 0;
   w->cutoff = 0;
   TL_TRY(wall_collect(shape->place->elements->middles, pose, boundary, &wide, points, &count));
   double cutoff = tl_wanted_limit(&wide) - reach;
   if (count > 0) TL_TRY(elements->judge(elements->context, 0, cutoff, points->hit, &count, points));
-  TL_TRY(list_fill(&w->list, points->hit, count, cutoff));
-  w->least = w->list.count > 0 ? (double)w->list.node[0].gap : cutoff;
-  points->first_lists += w->shape == NULL;
-  w->shape = shape;
-  w->pose = *pose;
-  w->radius = size;
-  w->cutoff = cutoff;
-  points->lists++;
-  return TL_OK;
+  return wall_list(w, shape, pose, count, cutoff, points);
 }
 
 TlStatus tl_near_boundary_elements(TlNearWall **wall, const TlColliders *b, int64_t body,

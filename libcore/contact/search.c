@@ -234,7 +234,7 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
                   tl_tractions_serve(b->shape[i], b->shape[i]);
   if (places) wanted->margin += tl_wall_places_reach(b, i);
   if (traction)
-    return tl_context(tl_tractions_at_wall(b, i, turn, boundary, way,
+    return tl_context(tl_tractions_at_wall(b, i, turn, boundary, way, options->how == TL_SEARCH_ALL,
                                            lists ? tl_near_wall(near, i, k) : NULL, points),
                       "grain %lld (avatar %lld) at boundary %d", (long long)b->id[i],
                       (long long)b->avatar_id[i], (int)k);

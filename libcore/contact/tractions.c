@@ -53,6 +53,7 @@ typedef int64_t Mask __attribute__((vector_size(8 * ACROSS)));
 #pragma GCC diagnostic ignored "-Wpsabi" /* all that passes vectors is inlined */
 
 #define PLACE(k) ((2 * (k) + 1) / (2.0 * ACROSS))
+/* tl_element_weights as constants. */
 #define LOW(k) ((1 - PLACE(k)) * (1 - 2 * PLACE(k)))
 #define MIDDLE(k) (4 * PLACE(k) * (1 - PLACE(k)))
 #define HIGH(k) (PLACE(k) * (2 * PLACE(k) - 1))
@@ -506,8 +507,23 @@ TlStatus tl_tractions_of_pair(const TlNearQuery *query, bool finer, TlNearPair *
 
 /* ---- walls ---- */
 
+/* Those whose middles are near enough, through the tree of these. */
+static TlStatus elements_by_tree(const TlElements *elements, const TlPose *pose,
+                                 const TlBoundary *boundary, double reach, TlPoints *points,
+                                 size_t *count) {
+  TlWanted wanted = {reach, reach, INFINITY, 0};
+  size_t had = points->count;
+  TL_TRY(tl_narrow_boundary_nodes(elements->middles, pose, boundary, &wanted, points));
+  *count = points->count - had;
+  points->count = had;
+  TL_TRY(TL_RESERVE(points->hit, points->hit_capacity, *count));
+  for (size_t i = 0; i < *count; i++)
+    points->hit[i] = (TlNodeHit){.node = (int32_t)(points->point[had + i].key >> 1)};
+  return TL_OK;
+}
+
 TlStatus tl_tractions_at_wall(const TlColliders *c, int64_t body, const TlMat3 *turn,
-                              const TlBoundary *boundary, double way, TlNearWall **list,
+                              const TlBoundary *boundary, double way, bool all, TlNearWall **list,
                               TlPoints *points) {
   static const TlMat3 unturned = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
   const TlElements *elements = c->shape[body]->place->elements;
@@ -529,10 +545,13 @@ TlStatus tl_tractions_at_wall(const TlColliders *c, int64_t body, const TlMat3 *
     for (int j = 0; j < 3; j++) side.map.m.m[i][j] = scale * turn->m[i][j];
   other.nowhere = reach_over(&side, elements->reach_m);
   TlNearElements near = {.reach = other.nowhere, .slope = slope, .judge = judge, .context = &side};
+  TlPose pose = {c->position[body], *turn, scale};
   size_t count;
-  if (list)
+  if (all)
+    TL_TRY(all_elements(elements, points, 0, &count));
+  else if (list)
     TL_TRY(tl_near_boundary_elements(list, c, body, turn, boundary, way, &near, points, &count));
   else
-    TL_TRY(all_elements(elements, points, 0, &count));
+    TL_TRY(elements_by_tree(elements, &pose, boundary, near.reach, points, &count));
   return count > 0 ? bear(&side, points->hit, count, points) : TL_OK;
 }

@@ -1,11 +1,11 @@
 /* A shape's surface as quadrilaterals of nine points each, over which the penalty method's traction is integrated
  * where no patch serves (contact/tractions.h). Made once a shape, immutable, shared. Body frame, unit scale, metres.
  *
- * An avatar's spline is looked at on a grid of some eight cells a radius. Each cell that the surface crosses has
- * one corner, and each edge of the grid that it cuts has one element, between the corners of the four cells about
- * it (surface nets, Gibson 1998). Corners are evened out along the surface, and an element whose quadratic would
- * leave it by more than 1e-4 of the radius is divided, twice at most. Polyhedra have their faces, divided, less
- * what lies inside another part.
+ * An avatar's spline (of a shape with edges that its grid cannot hold, the grid itself) is looked at on a grid of
+ * some eight cells a radius. Each cell that the surface crosses has one corner, and each edge of the grid that it
+ * cuts has one element, between the corners of the four cells about it (surface nets, Gibson 1998). Corners are
+ * evened out along the surface, and an element whose quadratic would leave it by more than 3e-4 of the radius is
+ * divided, twice at most. Polyhedra have their faces, divided finer towards edges, less what lies inside another part.
  *
  * The points of an element lie on the surface: its corners, the middles of its sides and its own. What is known at
  * them is a quadratic in u and w, each from 0 to 1, between them. Each element belongs to the node that is nearest
@@ -21,21 +21,18 @@
 
 struct TlShape;
 
-/* Points of an element, and the one in its middle; a quadratic through nine values is nowhere larger than
- * TL_ELEMENT_MOST times the largest of them. */
-enum { TL_ELEMENT_POINTS = 9, TL_ELEMENT_MIDDLE = 4 };
+enum { TL_ELEMENT_POINTS = 9, TL_ELEMENT_MIDDLE = 4 /* the one in its middle */ };
+/* A quadratic through nine values is nowhere larger than this times the largest of them. */
+static const double TL_ELEMENT_MOST = 1.5625;
 /* An element is summed at so many places along u and w, (k + 1/2) / TL_ELEMENT_ACROSS. */
 enum { TL_ELEMENT_ACROSS = 8 };
-static const double TL_ELEMENT_MOST = 1.5625;
 
 typedef struct TlElement {
   int32_t point[TL_ELEMENT_POINTS]; /* u/2 + 3 w/2 is at u, w */
   int32_t node;
-  float radius_m; /* no point of it is farther from its middle */
-  uint64_t
-      bare; /* bit k of byte j: it is surface at the place k along u, j along w; else another part covers it */
-  float stretch
-      [4]; /* its area over that of u and w, where (u, w) is (0, 0), (1, 0), (0, 1), (1, 1) */
+  float radius_m;   /* no point of it is farther from its middle */
+  uint64_t bare;    /* bit k of byte j: no other part covers the place k along u, j along w */
+  float stretch[4]; /* area over that of u and w, at (0, 0), (1, 0), (0, 1), (1, 1) */
 } TlElement;
 
 typedef struct TlElements {

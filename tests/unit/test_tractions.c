@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "contact/search.h"
+#include "contact/tractions.h"
 #include "model/elements.h"
 #include "model/place_shape.h"
 #include "post/overlap_shape.h"
@@ -368,6 +369,44 @@ END_TEST
 
 /* ---- walls ---- */
 
+/* Rolled and hopped over a plane: by a list that is kept, by the tree and with a look at every element. */
+START_TEST(lists_at_walls_find_what_looking_at_all_finds) {
+  TlBoundaryPlane plane = {.normal = {0, 0, 1}};
+  TlBoundary boundary = {.kind = &tl_boundary_plane, .data = &plane};
+  Scene s;
+  open_scene(&s);
+  TlNearWall *list = NULL;
+  TlPoints *points = &s.points;
+  size_t most = 0, none = 0;
+  put(&s, STAR, STAR, tl_vec3(5 * SIZE, 0, 0), 3);
+  TlColliders *c = &s.bodies.colliders;
+  c->position[0] = tl_vec3(0, 0, 0.8 * SIZE);
+  for (uint64_t i = 0; i < 300; i++) {
+    double sway = 0.06 * SIZE * sin(0.21 * (double)i) - (c->position[0].z - 0.8 * SIZE);
+    bearing_move(c, 0, tl_vec3(0, 0, sway), tl_scale(0.004, tl_test_unit(8, i / 40)));
+    TlMat3 turn = tl_quat_matrix(c->rotation[0]);
+    points->count = 0;
+    for (int how = 0; how < 3; how++)
+      CK_OK(tl_tractions_at_wall(c, 0, &turn, &boundary, 1e-3 * SIZE, how == 0,
+                                 how == 1 ? &list : NULL, points));
+    size_t n = points->count / 3;
+    ck_assert_uint_eq(points->count, 3 * n);
+    for (size_t k = 0; k < 2 * n; k++) {
+      const TlPoint *p = &points->point[k], *q = &points->point[k + n];
+      ck_assert(p->key == q->key && p->gap == q->gap && p->area_m2 == q->area_m2);
+      ck_assert(tl_norm(tl_sub(p->p, q->p)) == 0 && p->filled == q->filled);
+    }
+    most = n > most ? n : most;
+    none += n == 0;
+  }
+  ck_assert_uint_gt(most, 3);
+  ck_assert_uint_gt(none, 20);
+  ck_assert_int_lt(points->lists, 150); /* it was kept */
+  tl_near_wall_free(list);
+  close_scene(&s);
+}
+END_TEST
+
 /* On a plane: each point of the surface below it bears. */
 START_TEST(a_star_on_a_plane_bears_what_its_points_do) {
   static const TlSearchOptions surfaces = {
@@ -407,4 +446,5 @@ END_TEST
 TL_TEST_MAIN("tractions", elements_lie_on_the_surface_and_are_all_of_it,
              forces_are_those_of_many_points, forces_are_the_derivative_of_the_energy,
              a_closed_loop_does_no_work, lists_find_what_looking_at_all_finds,
+             lists_at_walls_find_what_looking_at_all_finds,
              a_star_on_a_plane_bears_what_its_points_do)
