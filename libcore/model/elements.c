@@ -366,7 +366,8 @@ static TlStatus of_avatar(Making *m) {
   if (!(fabs(m->out->area_m2 / want - 1) < LOST))
     return tl_fail(TL_EINPUT,
                    "its elements have %.3g times the area of its surface: parts of it are thinner "
-                   "than a cell of its grid",
+                   "than a cell of its grid; build the avatar with a finer one, or let grains bear "
+                   "on their nodes (solver.edges: nodes)",
                    m->out->area_m2 / want);
   return TL_OK;
 }
