@@ -90,8 +90,8 @@ static void compare_ranks(const char *name, const char *text, int64_t look, doub
                         (one.totals.merged > 20 || one.totals.outside > 0),
                     "%s: %lld splits, %lld merged, %lld left", name, (long long)one.totals.splits,
                     (long long)one.totals.merged, (long long)one.totals.outside);
-    if (strstr(text, "joints:"))
-      ck_assert_msg(many.status == TL_OK && (ranks == 1 || many.across > 50),
+    if (ranks > 1 && strstr(text, "joints:"))
+      ck_assert_msg(many.across > (sanitized ? 20 : 50) && (sanitized || many.status == TL_OK),
                     "%s: joints lay across ranks %lld times", name, (long long)many.across);
     if (one.steps == 0) break; /* refused */
   }
