@@ -8,6 +8,8 @@
 #include <string.h>
 
 static const double COVER = 0.75; /* node spacings: no place of a surface is farther from a node */
+static const double NARROW =
+    2; /* of that: how far away by its curvature a node's own place may be */
 static const double ROUGH =
     0.25;                        /* slope that a surface may have between nodes beside its nodes' */
 static const double TWINS = 0.6; /* node spacings: two places nearer than this are one */
@@ -154,9 +156,16 @@ static Step newton(const TlKeptPlace *place, const Look *look) {
   return (Step){tl_add(tl_scale(su, place->u), tl_scale(sv, place->v)), -0.5 * (su * gu + sv * gv)};
 }
 
-/* Follows F down from place->x to its least value. fresh: the place's curvatures are of no use.
- * False: there is no place, the surfaces do not face each other where the search ends. */
-static bool descend(Both *p, TlKeptPlace *place, bool fresh) {
+static bool is_twin(const TlPlacePair *pair, int32_t except, TlVec3 x, double near) {
+  for (int32_t i = 0; i < pair->count; i++)
+    if (i != except && tl_norm2(tl_sub(pair->place[i].x, x)) < near * near) return true;
+  return false;
+}
+
+/* Follows F down from place->x to its least value. fresh: the place's curvatures are of no use. known: places
+ * beside which a search ends early, or NULL.
+ * False: there is no place, the surfaces do not face each other where the search ends; or it is a known one. */
+static bool descend(Both *p, TlKeptPlace *place, bool fresh, const TlPlacePair *known) {
   Look best = {.f = INFINITY};
   Step step = {{0, 0, 0}, INFINITY};
   double fraction = 1, trust = TRUST * p->size;
@@ -190,18 +199,13 @@ static bool descend(Both *p, TlKeptPlace *place, bool fresh) {
     place->travel += tl_min(length, trust);
     step.move = tl_axpy(step.move, look.centre, look.n);
     x = tl_add(look.x, step.move);
+    if (known && is_twin(known, -1, x, TWINS * p->spacing)) return false;
     if (done) break;
   }
   place->x = x;
   place->n = best.n;
   place->gap = best.f - (step.gain < p->tolerance ? step.gain : 0);
   return best.facing > 0.3;
-}
-
-static bool is_twin(const TlPlacePair *pair, int32_t except, TlVec3 x, double near) {
-  for (int32_t i = 0; i < pair->count; i++)
-    if (i != except && tl_norm2(tl_sub(pair->place[i].x, x)) < near * near) return true;
-  return false;
 }
 
 static void drop(TlPlacePair *pair, int32_t i) {
@@ -212,8 +216,7 @@ static void drop(TlPlacePair *pair, int32_t i) {
 /* From x; a place that is new and closer than `below` is kept, of too many the deepest. */
 static void try_start(Both *p, TlPlacePair *pair, TlVec3 x, double below) {
   TlKeptPlace place = {.x = x};
-  if (!descend(p, &place, true) || !(place.gap < below)) return;
-  if (is_twin(pair, -1, place.x, TWINS * p->spacing)) return;
+  if (!descend(p, &place, true, pair) || !(place.gap < below)) return;
   if (pair->count == TL_PLACES_MOST) {
     int32_t high = 0;
     for (int32_t i = 1; i < pair->count; i++)
@@ -244,11 +247,19 @@ static TlVec3 node_of(const Both *p, int side, int32_t node) {
   return side ? tl_mat_tvec(p->r, tl_sub(own, p->t)) : own;
 }
 
-/* Closest a surface may come near this node: COVER spacings on, by the angle between the surfaces. */
-static double promise(Both *p, TlVec3 x, double gap) {
-  Look look = look_at(p, x, NULL);
+/* May a place below the limit lie beside this node? Surfaces come closer there by COVER spacings times the slope
+ * between them at most. Of a node that others beside it are lower than, only a place that its own curvatures show
+ * NARROW times as far away counts: others have nodes of their own. */
+static bool may_lead(Both *p, const TlPoint *point, TlVec3 x, bool lowest, double limit) {
+  TlSym3 h;
+  TlKeptPlace place;
+  double cover = COVER * p->spacing;
+  Look look = look_at(p, x, lowest ? NULL : &h);
   TlVec3 across = tl_axpy(look.sum, -tl_dot(look.sum, look.n), look.n);
-  return gap - COVER * p->spacing * (tl_norm(across) + ROUGH);
+  if (point->gap - cover * (tl_norm(across) + ROUGH) >= limit) return false;
+  if (lowest) return true;
+  take_curvature(p, &h, look.n, &place);
+  return tl_norm(newton(&place, &look).move) < NARROW * cover;
 }
 
 /* Listed nodes of a side that are lower than their listed neighbours. rank: [node_count] scratch. */
@@ -292,6 +303,13 @@ static TlStatus list_nodes(const Both *p, const TlMat3 *r, TlVec3 t, double limi
   return TL_OK;
 }
 
+/* How far beyond the margin a search looks, so that it need not be made again soon: not at all where the pair moves
+ * so fast that it must be all the same. */
+static double ahead_of(const Both *p) {
+  double ahead = AHEAD * tl_near_skin(p->query->way, p->size);
+  return p->slope * p->query->way < ahead ? ahead : 0;
+}
+
 static void note_audit(TlPlaceCache *cache, const TlPlacePair *pair, const TlPoint *point,
                        size_t count) {
   size_t number[2] = {0, 0}, seen[2] = {0, 0};
@@ -323,13 +341,18 @@ static TlStatus want_audit(const Both *p, const TlPlacePair *pair, TlPlaceCache 
   return TL_OK;
 }
 
-static void lowest_first(TlPoint *point, size_t count) {
-  for (size_t i = 1; i < count; i++) {
+/* Nodes lower than their neighbours come first, by depth; their number. */
+static size_t lowest_first(TlPoint *point, size_t count) {
+  size_t lowest = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (!(point[i].n.x > 0)) continue;
     TlPoint p = point[i];
-    size_t k = i;
+    point[i] = point[lowest];
+    size_t k = lowest++;
     for (; k > 0 && tl_point_deeper(&p, &point[k - 1]); k--) point[k] = point[k - 1];
     point[k] = p;
   }
+  return lowest;
 }
 
 /* All places anew: known ones first, then from nodes lower than their neighbours, then from nodes that
@@ -338,7 +361,7 @@ static TlStatus search(Both *p, TlPlacePair *pair, TlPlaceCache **cache, TlPoint
   const TlPlaceQuery *q = p->query;
   size_t had = points->count;
   pair->made = false;
-  pair->cutoff = q->margin + AHEAD * tl_near_skin(q->way, p->size);
+  pair->cutoff = q->margin + ahead_of(p);
   pair->r0 = p->r;
   pair->t0 = p->t;
   pair->audit_next = 0;
@@ -354,17 +377,16 @@ static TlStatus search(Both *p, TlPlacePair *pair, TlPlaceCache **cache, TlPoint
   }
   note_audit(*cache, pair, point, count);
   for (int32_t i = pair->count - 1; i >= 0; i--)
-    if (!descend(p, &pair->place[i], false) || !(pair->place[i].gap < pair->cutoff) ||
+    if (!descend(p, &pair->place[i], false, NULL) || !(pair->place[i].gap < pair->cutoff) ||
         is_twin(pair, i, pair->place[i].x, TWINS * p->spacing))
       drop(pair, i);
-  lowest_first(point, count);
-  for (int pass = 0; pass < 2; pass++)
-    for (size_t i = 0; i < count; i++) {
-      TlVec3 x = node_of(p, (int)(point[i].key & 1), (int32_t)(point[i].key >> 1));
-      bool start = pass == 0 ? point[i].n.x > 0 : unexplained(p, pair, x, point[i].gap);
-      if (!start || is_twin(pair, -1, x, TWINS * p->spacing)) continue;
-      if (promise(p, x, point[i].gap) < pair->cutoff) try_start(p, pair, x, pair->cutoff);
-    }
+  size_t lowest = lowest_first(point, count);
+  for (size_t i = 0; i < count; i++) {
+    TlVec3 x = node_of(p, (int)(point[i].key & 1), (int32_t)(point[i].key >> 1));
+    if (i >= lowest && !unexplained(p, pair, x, point[i].gap)) continue;
+    if (is_twin(pair, -1, x, TWINS * p->spacing)) continue;
+    if (may_lead(p, &point[i], x, i < lowest, pair->cutoff)) try_start(p, pair, x, pair->cutoff);
+  }
   points->count = had;
   for (int32_t i = 0; i < pair->count; i++) {
     pair->place[i].motion = 0;
@@ -384,7 +406,7 @@ static void search_convex(Both *p, TlPlacePair *pair) {
     TlVec3 to_b = tl_scale(-1, tl_mat_tvec(p->r, p->t));
     *place = (TlKeptPlace){.x = tl_scale(a / (a + b), to_b), .key = pair->next_key++};
   }
-  pair->count = descend(p, place, fresh) ? 1 : 0;
+  pair->count = descend(p, place, fresh, NULL) ? 1 : 0;
   place->motion = 0;
   place->last = true;
   pair->r0 = p->r;
@@ -445,7 +467,7 @@ static void refresh(Both *p, TlPlacePair *pair, const TlPlaceCache *cache, doubl
     TlKeptPlace *k = &pair->place[i];
     k->last = false;
     if (far_enough(p, k->gap, motion + k->motion, p->query->margin)) continue;
-    if (!descend(p, k, false) || is_twin(pair, i, k->x, 0.5 * near)) {
+    if (!descend(p, k, false, NULL) || is_twin(pair, i, k->x, 0.5 * near)) {
       drop(pair, i);
       continue;
     }

@@ -16,7 +16,7 @@ struct TlShape;
 
 typedef struct TlPlaceShape {
   TlSpline spline; /* of an avatar */
-  bool convex;     /* no node lies above the tangent plane of another by over 1e-3 of the radius */
+  bool convex;     /* no node lies above the tangent plane of another by over 2e-3 of the radius */
   bool sharp;     /* it has edges that the grid rounds within a cell or two, and is no polyhedron */
   double slope;   /* of phi, at most, in the grid; outside: sqrt(1 + slope^2) */
   double spacing; /* mean distance of neighbouring nodes; 0: it has none */
