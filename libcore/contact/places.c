@@ -25,7 +25,7 @@ static const double BIAS =
     2e-4; /* of the smaller radius: what crossing edges must gain over faces */
 static const double FLAT_RISE = 0.02,
                     FLAT_WIDTH = 0.25; /* of that: where surfaces bear beside a place */
-enum { ROUNDS = 16, HALVINGS = 5, AUDITS = 4 };
+enum { ROUNDS = 16, HALVINGS = 5, AUDITS = 8 };
 
 /* ---- shapes ---- */
 
@@ -67,6 +67,7 @@ typedef struct Both {
   TlMat3 r;
   TlVec3 t;
   double size, cell, spacing; /* smaller radius, larger cell, smaller node spacing */
+  int side;                   /* whose nodes have that spacing, and are searched */
   double slope, out, face;    /* of phi in the grids and beyond; least phi on the grids' faces */
   double tolerance;
   int64_t lookups;
@@ -242,9 +243,9 @@ static bool unexplained(const Both *p, const TlPlacePair *pair, TlVec3 x, double
 
 /* ---- the search ---- */
 
-static TlVec3 node_of(const Both *p, int side, int32_t node) {
-  TlVec3 own = tl_scale(p->scale[side], tl_shape_node(p->shape[side], node));
-  return side ? tl_mat_tvec(p->r, tl_sub(own, p->t)) : own;
+static TlVec3 node_of(const Both *p, int32_t node) {
+  TlVec3 own = tl_scale(p->scale[p->side], tl_shape_node(p->shape[p->side], node));
+  return p->side ? tl_mat_tvec(p->r, tl_sub(own, p->t)) : own;
 }
 
 /* May a place below the limit lie beside this node? Surfaces come closer there by COVER spacings times the slope
@@ -262,14 +263,11 @@ static bool may_lead(Both *p, const TlPoint *point, TlVec3 x, bool lowest, doubl
   return tl_norm(newton(&place, &look).move) < NARROW * cover;
 }
 
-/* Listed nodes of a side that are lower than their listed neighbours. rank: [node_count] scratch. */
-static void lower_nodes(const Both *p, int side, TlPoint *point, size_t count, int32_t *rank) {
-  const TlShape *s = p->shape[side];
+/* Marks listed nodes that are lower than their listed neighbours. rank: [node_count] scratch. */
+static void mark_lower(const TlShape *s, TlPoint *point, size_t count, int32_t *rank) {
   for (int32_t i = 0; i < s->node_count; i++) rank[i] = -1;
-  for (size_t i = 0; i < count; i++)
-    if ((int)(point[i].key & 1) == side) rank[point[i].key >> 1] = (int32_t)i;
+  for (size_t i = 0; i < count; i++) rank[point[i].key >> 1] = (int32_t)i;
   for (size_t i = 0; i < count; i++) {
-    if ((int)(point[i].key & 1) != side) continue;
     bool lower = true;
     for (int k = 0; k < TL_PLACE_NEIGHBOURS && lower; k++) {
       int32_t j = s->place->near[point[i].key >> 1][k];
@@ -279,28 +277,25 @@ static void lower_nodes(const Both *p, int side, TlPoint *point, size_t count, i
   }
 }
 
-/* Nodes of either side that had a gap below the limit at a relative pose, appended; what matters of them
- * is gap and key. The same whenever it is asked. */
+/* Nodes of the side searched that had a gap below the limit at a relative pose, appended; what matters of
+ * them is gap and key. The same whenever it is asked. */
 static TlStatus list_nodes(const Both *p, const TlMat3 *r, TlVec3 t, double limit,
                            TlPoints *points) {
   const TlPlaceQuery *q = p->query;
-  for (int side = 0; side < 2; side++) {
-    if (p->shape[side]->node_count == 0) continue;
-    TlWanted wanted = {.margin = limit, .band = INFINITY, .least = INFINITY};
-    double from = p->scale[side], to = p->scale[1 - side];
-    TlNarrowSide way = {.colliders = q->colliders,
-                        .from = side ? q->b : q->a,
-                        .to = side ? q->a : q->b,
-                        .turn_from = side ? q->turn_b : q->turn_a,
-                        .turn_to = side ? q->turn_a : q->turn_b,
-                        .side = side,
-                        .map = {.ratio = from / to}};
-    for (int i = 0; i < 3; i++)
-      for (int j = 0; j < 3; j++) way.map.m.m[i][j] = (side ? r->m[j][i] : r->m[i][j]) * from / to;
-    way.map.t = tl_scale((side ? -1 : 1) / to, side ? tl_mat_tvec(*r, t) : t);
-    TL_TRY(tl_narrow_tree(&way, &wanted, points));
-  }
-  return TL_OK;
+  int side = p->side;
+  TlWanted wanted = {.margin = limit, .band = INFINITY, .least = INFINITY};
+  double from = p->scale[side], to = p->scale[1 - side];
+  TlNarrowSide way = {.colliders = q->colliders,
+                      .from = side ? q->b : q->a,
+                      .to = side ? q->a : q->b,
+                      .turn_from = side ? q->turn_b : q->turn_a,
+                      .turn_to = side ? q->turn_a : q->turn_b,
+                      .side = side,
+                      .map = {.ratio = from / to}};
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) way.map.m.m[i][j] = (side ? r->m[j][i] : r->m[i][j]) * from / to;
+  way.map.t = tl_scale((side ? -1 : 1) / to, side ? tl_mat_tvec(*r, t) : t);
+  return tl_narrow_tree(&way, &wanted, points);
 }
 
 /* How far beyond the margin a search looks, so that it need not be made again soon: not at all where the pair moves
@@ -312,18 +307,13 @@ static double ahead_of(const Both *p) {
 
 static void note_audit(TlPlaceCache *cache, const TlPlacePair *pair, const TlPoint *point,
                        size_t count) {
-  size_t number[2] = {0, 0}, seen[2] = {0, 0};
+  size_t every = count > 0 ? 1 + (count - 1) / TL_PLACE_AUDIT : 1;
   cache->listed = true;
   cache->r0 = pair->r0;
   cache->t0 = pair->t0;
-  for (size_t i = 0; i < count; i++) number[point[i].key & 1]++;
-  cache->audit_count[0] = cache->audit_count[1] = 0;
-  for (size_t i = 0; i < count; i++) {
-    int side = (int)(point[i].key & 1);
-    size_t every = 1 + (number[side] - 1) / TL_PLACE_AUDIT;
-    if (seen[side]++ % every != 0) continue;
-    cache->audit[side][cache->audit_count[side]++] = (int32_t)(point[i].key >> 1);
-  }
+  cache->audit_count = 0;
+  for (size_t i = 0; i < count; i += every)
+    cache->audit[cache->audit_count++] = (int32_t)(point[i].key >> 1);
 }
 
 /* The nodes of the pair's last search, listed again if they are not known. */
@@ -370,11 +360,9 @@ static TlStatus search(Both *p, TlPlacePair *pair, TlPlaceCache **cache, TlPoint
   TlPoint *point = points->point + had;
   size_t count = points->count - had;
   points->lists++;
-  for (int side = 0; side < 2; side++) {
-    if (!p->shape[side]->place->near) continue;
-    TL_TRY(TL_RESERVE(points->queue, points->queue_capacity, (size_t)p->shape[side]->node_count));
-    lower_nodes(p, side, point, count, points->queue);
-  }
+  const TlShape *asks = p->shape[p->side];
+  TL_TRY(TL_RESERVE(points->queue, points->queue_capacity, (size_t)asks->node_count));
+  mark_lower(asks, point, count, points->queue);
   note_audit(*cache, pair, point, count);
   for (int32_t i = pair->count - 1; i >= 0; i--)
     if (!descend(p, &pair->place[i], false, NULL) || !(pair->place[i].gap < pair->cutoff) ||
@@ -382,7 +370,7 @@ static TlStatus search(Both *p, TlPlacePair *pair, TlPlaceCache **cache, TlPoint
       drop(pair, i);
   size_t lowest = lowest_first(point, count);
   for (size_t i = 0; i < count; i++) {
-    TlVec3 x = node_of(p, (int)(point[i].key & 1), (int32_t)(point[i].key >> 1));
+    TlVec3 x = node_of(p, (int32_t)(point[i].key >> 1));
     if (i >= lowest && !unexplained(p, pair, x, point[i].gap)) continue;
     if (is_twin(pair, -1, x, TWINS * p->spacing)) continue;
     if (may_lead(p, &point[i], x, i < lowest, pair->cutoff)) try_start(p, pair, x, pair->cutoff);
@@ -474,20 +462,18 @@ static void refresh(Both *p, TlPlacePair *pair, const TlPlaceCache *cache, doubl
     k->motion = motion;
     k->last = true;
   }
-  for (int side = 0; side < 2; side++)
-    for (int n = 0; n < AUDITS && n < cache->audit_count[side]; n++) {
-      int32_t node = cache->audit[side][(pair->audit_next + n) % cache->audit_count[side]];
-      TlVec3 x = node_of(p, side, node), g;
-      TlVec3 y = side ? x : tl_add(tl_mat_vec(p->r, x), p->t);
-      double gap = field(p->shape[1 - side], p->scale[1 - side], y, &g, NULL);
-      p->lookups++;
-      if (!(gap < p->query->margin + ROUGH * COVER * p->spacing)) continue;
-      if (!unexplained(p, pair, x, gap) || is_twin(pair, -1, x, near)) continue;
-      int32_t next = pair->next_key;
-      try_start(p, pair, x, pair->cutoff);
-      for (int32_t i = 0; i < pair->count; i++)
-        if (pair->place[i].key >= next) pair->place[i].motion = motion, pair->place[i].last = true;
-    }
+  for (int n = 0; n < AUDITS && n < cache->audit_count; n++) {
+    TlVec3 x = node_of(p, cache->audit[(pair->audit_next + n) % cache->audit_count]), g;
+    TlVec3 y = p->side ? x : tl_add(tl_mat_vec(p->r, x), p->t);
+    double gap = field(p->shape[1 - p->side], p->scale[1 - p->side], y, &g, NULL);
+    p->lookups++;
+    if (!(gap < p->query->margin + ROUGH * COVER * p->spacing)) continue;
+    if (!unexplained(p, pair, x, gap) || is_twin(pair, -1, x, near)) continue;
+    int32_t next = pair->next_key;
+    try_start(p, pair, x, pair->cutoff);
+    for (int32_t i = 0; i < pair->count; i++)
+      if (pair->place[i].key >= next) pair->place[i].motion = motion, pair->place[i].last = true;
+  }
   pair->audit_next = (pair->audit_next + AUDITS) % (1 << 20);
 }
 
@@ -504,7 +490,7 @@ static Both both_of(const TlPlaceQuery *q) {
     const TlPlaceShape *place = p.shape[s]->place;
     double cell = place->spline.spacing_m * p.scale[s], spacing = place->spacing * p.scale[s];
     p.cell = tl_max(p.cell, cell);
-    if (spacing > 0) p.spacing = p.spacing > 0 ? tl_min(p.spacing, spacing) : spacing;
+    if (spacing > 0 && !(p.spacing > 0 && p.spacing <= spacing)) p.spacing = spacing, p.side = s;
     p.slope = tl_max(p.slope, place->slope);
     p.face = tl_min(p.face, p.shape[s]->phi_min_face * p.scale[s]);
   }

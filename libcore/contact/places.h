@@ -7,7 +7,8 @@
  * fields are splines (shape/spline.h) or closed forms, so F is smooth and Newton's method converges.
  *
  * A pair's memory (TlPlacePair) holds its places and what proves that there are no others:
- *   certificate  places were sought among all nodes with a gap below a cutoff c. Since then no point
+ *   certificate  places were sought among all nodes, of the grain that has the finer ones, with a gap
+ *                below a cutoff c. Since then no point
  *                of one grain has moved by more than w = |t - t0| + |R - R0| r seen from the other, so
  *                what was not found has a gap of c - L w or more, L the largest slope of the fields.
  *                While that is at least the margin, only the kept places are followed.
@@ -42,7 +43,7 @@
 
 enum {
   TL_PLACES_MOST = 10, /* most of a pair */
-  TL_PLACE_AUDIT = 48, /* most audited nodes of either grain */
+  TL_PLACE_AUDIT = 48, /* most audited nodes of a pair */
   TL_PLACE_KEY = -16   /* keys of points that are places are below this */
 };
 
@@ -76,8 +77,8 @@ typedef struct TlPlaceCache {
   bool listed;             /* audited nodes belong to a search at these poses */
   TlMat3 r0;
   TlVec3 t0;
-  int32_t audit_count[2];
-  int32_t audit[2][TL_PLACE_AUDIT];
+  int32_t audit_count;
+  int32_t audit[TL_PLACE_AUDIT];
   TlFacetPair *facets; /* [parts of a * parts of b] owned */
 } TlPlaceCache;
 void tl_place_cache_free(TlPlaceCache *cache); /* NULL: nothing */
