@@ -21,12 +21,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SCENES = 3, LOOKS = 5, SEEDS = 2, MOST_STEPS = 7, VARIANTS = 4 };
+enum { SCENES = 3, LOOKS = 5, SEEDS = 2, MOST_STEPS = 7 };
+enum { IMPULSES, PLACES, NODES, NONSMOOTH, SURFACES, VARIANTS };
 static const double GOAL_OVERLAP = 0.005; /* of the radius: where costs are compared */
 static const double CHEAP_S = 4;          /* outflows up to this are repeated with another seed */
 static const double RATIO = 0.9;          /* of the springs' stiffnesses, Tan 2024, Table 1 */
 static const char *const variant_name[VARIANTS] = {"impulses", "penalty", "penalty_nodes",
-                                                   "nonsmooth"};
+                                                   "nonsmooth", "penalty_surfaces"};
 
 /* ---- the scenes ---- */
 
@@ -120,23 +121,26 @@ static void keys_of(const Point *p, char *text, size_t room) {
                       seconds_of(p->scene), RATIO);
   text += used, room -= (size_t)used;
   double dt = isnan(p->dt_s) ? 1e-9 : p->dt_s;
-  if (p->variant == 0)
+  switch (p->variant) {
+  case IMPULSES:
     snprintf(text, room, "solver.method=etm-level time.dt_s=%.17g", dt);
-  else if (p->variant == 1)
-    snprintf(
-        text, room,
-        "solver.method=penalty penalty.spread=deepest penalty.normal_N_m=%.17g penalty.dt_s=%.17g",
-        p->parameter, dt);
-  else if (p->variant == 2)
-    snprintf(text, room,
-             "solver.method=penalty penalty.spread=traction solver.edges=nodes "
-             "penalty.normal_Pa_m=%.17g "
-             "penalty.normal_N_m=1 "
-             "penalty.touching_share=0.02 penalty.dt_s=%.17g",
-             p->parameter, dt);
-  else
+    break;
+  case NONSMOOTH:
     snprintf(text, room, "solver.method=nonsmooth nonsmooth.young_Pa=%.17g nonsmooth.dt_s=%.17g",
              s->young_Pa, dt);
+    break;
+  case PLACES:
+    snprintf(text, room,
+             "solver.method=penalty penalty.spread=deepest penalty.normal_N_m=%.17g "
+             "penalty.dt_s=%.17g",
+             p->parameter, dt);
+    break;
+  default:
+    snprintf(text, room,
+             "solver.method=penalty penalty.spread=traction %spenalty.normal_Pa_m=%.17g "
+             "penalty.normal_N_m=1 penalty.touching_share=0.02 penalty.dt_s=%.17g",
+             p->variant == NODES ? "solver.edges=nodes " : "", p->parameter, dt);
+  }
 }
 
 static void open_run(TlRun *run, const Point *p, Watch *watch) {
@@ -173,7 +177,7 @@ static double safe_step(const Point *p) {
 
 static void run_point(Point *p) {
   static Watch w;
-  bool springs = p->variant == 1 || p->variant == 2;
+  bool springs = p->variant != IMPULSES && p->variant != NONSMOOTH;
   p->dt_s = springs ? NAN : p->parameter;
   if (springs) p->dt_s = safe_step(p);
   p->seconds = seconds_of(p->scene);
@@ -263,7 +267,7 @@ static void add_to_curve(Curve *c, int which, int variant, double parameter) {
                             p.place_m, p.start_m, p.kinetic, p.deepest};
     for (int i = 0; i < 9; i++) sums[i] += each[i];
     if (seed == 1) *m = p;
-    if (judge_full() && which == 0 && variant < 2 && p.cpu_s < CHEAP_S) wanted = SEEDS;
+    if (judge_full() && which == 0 && variant <= PLACES && p.cpu_s < CHEAP_S) wanted = SEEDS;
   }
   double *all[9] = {&m->cpu_s,   &m->largest, &m->mean,    &m->rest_largest, &m->rest_mean,
                     &m->place_m, &m->start_m, &m->kinetic, &m->deepest};
@@ -277,18 +281,18 @@ static Curve curve(int which, int variant) {
   const Scene *s = &scene[which];
   Curve c = {0};
   bool outflow = judge_full() && which == 0;
-  if (variant == 0)
+  if (variant == IMPULSES)
     for (int k = 6; k >= (judge_full() && !outflow ? 2 : 0); k -= outflow        ? 1
                                                                   : judge_full() ? 2
                                                                                  : 3)
-      add_to_curve(&c, which, 0, s->step_s * (1 << k));
-  if (variant == 1)
+      add_to_curve(&c, which, variant, s->step_s * (1 << k));
+  if (variant == PLACES)
     for (int k = outflow ? 0 : 1; k < (judge_full() && which < 2 ? 5 : 4); k++)
-      add_to_curve(&c, which, 1, s->soft_N_m * pow(10, k));
-  if (variant == 2 && outflow)
-    for (int k = 0; k < 3; k++) add_to_curve(&c, which, 2, s->soft_Pa_m * pow(10, k));
-  if (variant == 3 && judge_full())
-    for (int k = 0; k < (outflow ? 3 : 2); k++) add_to_curve(&c, which, 3, s->steps_s[k]);
+      add_to_curve(&c, which, variant, s->soft_N_m * pow(10, k));
+  if ((variant == NODES && outflow) || (variant == SURFACES && judge_full()))
+    for (int k = 0; k < 3; k++) add_to_curve(&c, which, variant, s->soft_Pa_m * pow(10, k));
+  if (variant == NONSMOOTH && judge_full())
+    for (int k = 0; k < (outflow ? 3 : 2); k++) add_to_curve(&c, which, variant, s->steps_s[k]);
   return c;
 }
 
@@ -320,9 +324,10 @@ static double cost_at(const Curve *c, Measure error, double goal) {
   return least;
 }
 
-/* The cheaper of the springs. */
+/* The cheapest of the springs. */
 static double springs_at(const Curve *c, Measure error, double goal) {
-  return fmin(cost_at(&c[1], error, goal), cost_at(&c[2], error, goal));
+  return fmin(fmin(cost_at(&c[PLACES], error, goal), cost_at(&c[NODES], error, goal)),
+              cost_at(&c[SURFACES], error, goal));
 }
 
 static void say_scene(int which, const Curve *c) {
@@ -330,15 +335,18 @@ static void say_scene(int which, const Curve *c) {
   char figure[64];
   snprintf(figure, sizeof figure, "cost_accuracy_%s_gain", s->name);
   judge_at_least(JUDGE_GOAL, figure,
-                 springs_at(c, largest, GOAL_OVERLAP) / cost_at(&c[0], largest, GOAL_OVERLAP),
+                 springs_at(c, largest, GOAL_OVERLAP) /
+                     cost_at(&c[IMPULSES], largest, GOAL_OVERLAP),
                  "penalty over impulses at 0.5%", 30);
   /* Five looks of the oracle miss most blows. What the solver sees of each step is no oracle, so it is told
    * and not judged; springs on nodes see too little. */
   judge_note("%s: penalty over impulses at 0.5%% in any step, as the solver's own search by places "
              "sees it: %.1f.",
              s->name,
-             cost_at(&c[1], any_step, GOAL_OVERLAP) / cost_at(&c[0], any_step, GOAL_OVERLAP));
-  const Point *finest = &c[0].mean[c[0].count - 1], *stiffest = &c[1].mean[c[1].count - 1];
+             cost_at(&c[PLACES], any_step, GOAL_OVERLAP) /
+                 cost_at(&c[IMPULSES], any_step, GOAL_OVERLAP));
+  const Point *finest = &c[IMPULSES].mean[c[IMPULSES].count - 1],
+              *stiffest = &c[PLACES].mean[c[PLACES].count - 1];
   double travel = which == 2 ? finest->place_m - finest->start_m : finest->place_m;
   double other = which == 2 ? stiffest->place_m - stiffest->start_m : stiffest->place_m;
   snprintf(figure, sizeof figure, "cost_accuracy_%s_difference", s->name);
@@ -346,14 +354,17 @@ static void say_scene(int which, const Curve *c) {
                 "% between shortest step and stiffest spring", 5);
   judge_note("%s, %lld grains: CPU seconds a simulated second and grain at a largest true overlap "
              "of 0.5%% over the "
-             "run: impulses %.3g, penalty at places %.3g, on nodes %.3g, nonsmooth %.3g; ratio at "
+             "run: impulses %.3g, penalty at places %.3g, on nodes %.3g, by surfaces %.3g, "
+             "nonsmooth %.3g; "
+             "ratio at "
              "a mean overlap of "
              "0.15%%: %.3g; at a largest overlap of 0.5%% at the end: %.3g.",
-             s->name, (long long)finest->grains, cost_at(&c[0], largest, GOAL_OVERLAP),
-             cost_at(&c[1], largest, GOAL_OVERLAP), cost_at(&c[2], largest, GOAL_OVERLAP),
-             cost_at(&c[3], largest, GOAL_OVERLAP),
-             springs_at(c, mean, 1.5e-3) / cost_at(&c[0], mean, 1.5e-3),
-             springs_at(c, rest, GOAL_OVERLAP) / cost_at(&c[0], rest, GOAL_OVERLAP));
+             s->name, (long long)finest->grains, cost_at(&c[IMPULSES], largest, GOAL_OVERLAP),
+             cost_at(&c[PLACES], largest, GOAL_OVERLAP), cost_at(&c[NODES], largest, GOAL_OVERLAP),
+             cost_at(&c[SURFACES], largest, GOAL_OVERLAP),
+             cost_at(&c[NONSMOOTH], largest, GOAL_OVERLAP),
+             springs_at(c, mean, 1.5e-3) / cost_at(&c[IMPULSES], mean, 1.5e-3),
+             springs_at(c, rest, GOAL_OVERLAP) / cost_at(&c[IMPULSES], rest, GOAL_OVERLAP));
 }
 
 /* The table of the notebook, the data of the picture. */
