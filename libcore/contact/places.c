@@ -15,17 +15,13 @@ static const double ROUGH =
 static const double TWINS = 0.6; /* node spacings: two places nearer than this are one */
 static const double TOLERANCE = 1e-4; /* of the smaller radius: what a Newton step may still gain */
 static const double SMALL = 0.3; /* of that: second-order change that gaps may follow without */
-static const double FLAT = 0.3, SHARP = 4; /* curvatures lie within FLAT/r and SHARP/cell */
-static const double TRUST = 0.25;          /* of the smaller radius: longest step of a search */
-static const double STALE = 2;          /* cells of travel after which curvatures are taken anew */
-static const double AGREE = 0.97;       /* cosine likewise */
 static const double UNEXPLAINED = 2e-3; /* of the smaller radius: below every place's parabola */
 static const double AHEAD = 2;          /* skins (near.h) that a search looks ahead */
 static const double BIAS =
     2e-4; /* of the smaller radius: what crossing edges must gain over faces */
 static const double FLAT_RISE = 0.02,
                     FLAT_WIDTH = 0.25; /* of that: where surfaces bear beside a place */
-enum { ROUNDS = 16, HALVINGS = 5, AUDITS = 8 };
+enum { AUDITS = 8 };
 
 /* ---- shapes ---- */
 
@@ -57,156 +53,21 @@ static TlStatus want_cache(const TlShape *const shape[2], TlPlaceCache **cache) 
   return TL_OK;
 }
 
-/* ---- the two fields at one point ---- */
+/* ---- the pair ---- */
 
 /* Frame of a, metres; b's point of x is r x + t. */
 typedef struct Both {
   const TlPlaceQuery *query;
   const TlShape *shape[2];
   double scale[2];
-  TlMat3 r;
-  TlVec3 t;
-  double size, cell, spacing; /* smaller radius, larger cell, smaller node spacing */
-  int side;                   /* whose nodes have that spacing, and are searched */
-  double slope, out, face;    /* of phi in the grids and beyond; least phi on the grids' faces */
-  double tolerance;
-  int64_t lookups;
-  bool broken; /* a field said something that is no number */
+  TlSmoothPair f;
+  double spacing;          /* the smaller one of nodes */
+  int side;                /* whose nodes have it, and are searched */
+  double slope, out, face; /* of phi in the grids and beyond; least phi on the grids' faces */
 } Both;
 
-/* A closed form is a sphere here. */
-static double field(const TlShape *s, double scale, TlVec3 x, TlVec3 *gradient, TlSym3 *hessian) {
-  if (s->avatar) {
-    double phi =
-        scale * tl_spline_phi(&s->place->spline, tl_scale(1 / scale, x), gradient, hessian);
-    if (hessian)
-      for (int k = 0; k < 6; k++) (&hessian->xx)[k] /= scale;
-    return phi;
-  }
-  double far = tl_norm(x);
-  TlVec3 g = far > 0 ? tl_scale(1 / far, x) : tl_vec3(0, 0, 1);
-  *gradient = g;
-  if (hessian) {
-    double c = 1 / tl_max(far, 1e-3 * s->radius_m * scale);
-    *hessian = (TlSym3){.xx = c * (1 - g.x * g.x),
-                        .yy = c * (1 - g.y * g.y),
-                        .zz = c * (1 - g.z * g.z),
-                        .xy = -c * g.x * g.y,
-                        .xz = -c * g.x * g.z,
-                        .yz = -c * g.y * g.z};
-  }
-  return far - s->radius_m * scale;
-}
-
-typedef struct Look {
-  TlVec3 x, n, sum; /* n: unit, from b to a; sum of the gradients */
-  double f, centre; /* F; way along n to where both fields are equal */
-  double facing;    /* the smaller of the two slopes along n: 1 where the gradients oppose */
-} Look;
-
-static Look look_at(Both *p, TlVec3 x, TlSym3 *hessian) {
-  TlVec3 ga, gb;
-  TlSym3 hb;
-  double a = field(p->shape[0], p->scale[0], x, &ga, hessian);
-  double b =
-      field(p->shape[1], p->scale[1], tl_add(tl_mat_vec(p->r, x), p->t), &gb, hessian ? &hb : NULL);
-  gb = tl_mat_tvec(p->r, gb);
-  p->lookups += 2;
-  if (hessian) { /* R^T H R by columns: H of a direction d of a is H (R d) in b */
-    TlVec3 c[3];
-    for (int k = 0; k < 3; k++)
-      c[k] = tl_mat_tvec(p->r, tl_sym_vec(hb, tl_vec3(p->r.m[0][k], p->r.m[1][k], p->r.m[2][k])));
-    hessian->xx += c[0].x, hessian->yy += c[1].y, hessian->zz += c[2].z;
-    hessian->xy += c[0].y, hessian->xz += c[0].z, hessian->yz += c[1].z;
-  }
-  if (isnan(a + b)) p->broken = true;
-  TlVec3 n = tl_unit(tl_sub(gb, ga));
-  double down = -tl_dot(ga, n), up = tl_dot(gb, n);
-  return (Look){x, n, tl_add(ga, gb), a + b, (a - b) / tl_max(down + up, 0.5), tl_min(down, up)};
-}
-
-/* Curvatures of F across n, each within the bounds; a saddle's by its amount, so that the step leads
- * down. */
-static void take_curvature(const Both *p, const TlSym3 *h, TlVec3 n, TlKeptPlace *place) {
-  TlVec3 other = fabs(n.x) < 0.6 ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0);
-  TlVec3 u = tl_unit(tl_cross(n, other)), v = tl_cross(n, u), hu = tl_sym_vec(*h, u);
-  double uu = tl_dot(u, hu), uv = tl_dot(v, hu), vv = tl_dot(v, tl_sym_vec(*h, v));
-  double mean = 0.5 * (uu + vv), half = 0.5 * (uu - vv), spread = sqrt(half * half + uv * uv);
-  double least = FLAT / p->size, most = SHARP / p->cell;
-  double high = tl_min(tl_max(fabs(mean + spread), least), most),
-         low = tl_min(tl_max(fabs(mean - spread), least), most);
-  double turn = spread > 0 ? 0.5 * (high - low) / spread : 0, middle = 0.5 * (high + low);
-  place->u = u, place->v = v, place->travel = 0;
-  place->bend[0] = middle + turn * half;
-  place->bend[1] = turn * uv;
-  place->bend[2] = middle - turn * half;
-}
-
-/* ---- one place ---- */
-
-typedef struct Step {
-  TlVec3 move;
-  double gain; /* fall of F that the parabola promises */
-} Step;
-
-static Step newton(const TlKeptPlace *place, const Look *look) {
-  const double *h = place->bend;
-  double gu = tl_dot(look->sum, place->u), gv = tl_dot(look->sum, place->v);
-  double inverse = 1 / (h[0] * h[2] - h[1] * h[1]);
-  double su = (h[1] * gv - h[2] * gu) * inverse, sv = (h[1] * gu - h[0] * gv) * inverse;
-  return (Step){tl_add(tl_scale(su, place->u), tl_scale(sv, place->v)), -0.5 * (su * gu + sv * gv)};
-}
-
 static bool is_twin(const TlPlacePair *pair, int32_t except, TlVec3 x, double near) {
-  for (int32_t i = 0; i < pair->count; i++)
-    if (i != except && tl_norm2(tl_sub(pair->place[i].x, x)) < near * near) return true;
-  return false;
-}
-
-/* Follows F down from place->x to its least value. fresh: the place's curvatures are of no use. known: places
- * beside which a search ends early, or NULL.
- * False: there is no place, the surfaces do not face each other where the search ends; or it is a known one. */
-static bool descend(Both *p, TlKeptPlace *place, bool fresh, const TlPlacePair *known) {
-  Look best = {.f = INFINITY};
-  Step step = {{0, 0, 0}, INFINITY};
-  double fraction = 1, trust = TRUST * p->size;
-  TlVec3 x = place->x;
-  for (int round = 0, cuts = 0; round < ROUNDS; round++) {
-    TlSym3 h;
-    bool stale = fresh || round > 0 || place->travel > STALE * p->cell;
-    Look look = look_at(p, x, stale ? &h : NULL);
-    if (!stale && tl_dot(look.n, tl_cross(place->u, place->v)) < AGREE) {
-      stale = true;
-      look = look_at(p, x, &h);
-    }
-    if (look.f > best.f + p->tolerance && cuts < HALVINGS) { /* too far */
-      cuts++;
-      fraction *= 0.4;
-      x = tl_axpy(best.x, fraction, step.move);
-      continue;
-    }
-    if (look.f > best.f + p->tolerance) {
-      x = tl_axpy(best.x, best.centre, best.n);
-      break;
-    }
-    if (stale) take_curvature(p, &h, look.n, place);
-    best = look;
-    cuts = 0;
-    fraction = 1;
-    step = newton(place, &look);
-    double length = tl_norm(step.move);
-    bool done = step.gain < p->tolerance;
-    if (length > trust) step.move = tl_scale(trust / length, step.move);
-    place->travel += tl_min(length, trust);
-    step.move = tl_axpy(step.move, look.centre, look.n);
-    x = tl_add(look.x, step.move);
-    if (known && is_twin(known, -1, x, TWINS * p->spacing)) return false;
-    if (done) break;
-  }
-  place->x = x;
-  place->n = best.n;
-  place->gap = best.f - (step.gain < p->tolerance ? step.gain : 0);
-  return best.facing > 0.3;
+  return tl_places_beside(pair->place, pair->count, except, x, near);
 }
 
 static void drop(TlPlacePair *pair, int32_t i) {
@@ -217,7 +78,8 @@ static void drop(TlPlacePair *pair, int32_t i) {
 /* From x; a place that is new and closer than `below` is kept, of too many the deepest. */
 static void try_start(Both *p, TlPlacePair *pair, TlVec3 x, double below) {
   TlKeptPlace place = {.x = x};
-  if (!descend(p, &place, true, pair) || !(place.gap < below)) return;
+  TlBeside known = {pair->place, pair->count, TWINS * p->spacing};
+  if (!tl_descend(&p->f, &place, true, &known) || !(place.gap < below)) return;
   if (pair->count == TL_PLACES_MOST) {
     int32_t high = 0;
     for (int32_t i = 1; i < pair->count; i++)
@@ -236,7 +98,7 @@ static bool unexplained(const Both *p, const TlPlacePair *pair, TlVec3 x, double
     TlVec3 d = tl_sub(x, k->x);
     double u = tl_dot(d, k->u), v = tl_dot(d, k->v);
     double model = k->gap + 0.5 * (u * u * k->bend[0] + v * v * k->bend[2]) + u * v * k->bend[1];
-    if (gap >= model - UNEXPLAINED * p->size) return false;
+    if (gap >= model - UNEXPLAINED * p->f.size) return false;
   }
   return true;
 }
@@ -245,7 +107,7 @@ static bool unexplained(const Both *p, const TlPlacePair *pair, TlVec3 x, double
 
 static TlVec3 node_of(const Both *p, int32_t node) {
   TlVec3 own = tl_scale(p->scale[p->side], tl_shape_node(p->shape[p->side], node));
-  return p->side ? tl_mat_tvec(p->r, tl_sub(own, p->t)) : own;
+  return p->side ? tl_mat_tvec(p->f.r, tl_sub(own, p->f.t)) : own;
 }
 
 /* May a place below the limit lie beside this node? Surfaces come closer there by COVER spacings times the slope
@@ -253,14 +115,12 @@ static TlVec3 node_of(const Both *p, int32_t node) {
  * NARROW times as far away counts: others have nodes of their own. */
 static bool may_lead(Both *p, const TlPoint *point, TlVec3 x, bool lowest, double limit) {
   TlSym3 h;
-  TlKeptPlace place;
   double cover = COVER * p->spacing;
-  Look look = look_at(p, x, lowest ? NULL : &h);
+  TlPlaceLook look = tl_look_at(&p->f, x, lowest ? NULL : &h);
   TlVec3 across = tl_axpy(look.sum, -tl_dot(look.sum, look.n), look.n);
   if (point->gap - cover * (tl_norm(across) + ROUGH) >= limit) return false;
   if (lowest) return true;
-  take_curvature(p, &h, look.n, &place);
-  return tl_norm(newton(&place, &look).move) < NARROW * cover;
+  return tl_norm(tl_first_step(&p->f, &look, &h)) < NARROW * cover;
 }
 
 /* Marks listed nodes that are lower than their listed neighbours. rank: [node_count] scratch. */
@@ -301,7 +161,7 @@ static TlStatus list_nodes(const Both *p, const TlMat3 *r, TlVec3 t, double limi
 /* How far beyond the margin a search looks, so that it need not be made again soon: not at all where the pair moves
  * so fast that it must be all the same. */
 static double ahead_of(const Both *p) {
-  double ahead = AHEAD * tl_near_skin(p->query->way, p->size);
+  double ahead = AHEAD * tl_near_skin(p->query->way, p->f.size);
   return p->slope * p->query->way < ahead ? ahead : 0;
 }
 
@@ -352,11 +212,11 @@ static TlStatus search(Both *p, TlPlacePair *pair, TlPlaceCache **cache, TlPoint
   size_t had = points->count;
   pair->made = false;
   pair->cutoff = q->margin + ahead_of(p);
-  pair->r0 = p->r;
-  pair->t0 = p->t;
+  pair->r0 = p->f.r;
+  pair->t0 = p->f.t;
   pair->audit_next = 0;
   TL_TRY(want_cache(p->shape, cache));
-  TL_TRY(list_nodes(p, &p->r, p->t, pair->cutoff + COVER * p->spacing, points));
+  TL_TRY(list_nodes(p, &p->f.r, p->f.t, pair->cutoff + COVER * p->spacing, points));
   TlPoint *point = points->point + had;
   size_t count = points->count - had;
   points->lists++;
@@ -365,7 +225,7 @@ static TlStatus search(Both *p, TlPlacePair *pair, TlPlaceCache **cache, TlPoint
   mark_lower(asks, point, count, points->queue);
   note_audit(*cache, pair, point, count);
   for (int32_t i = pair->count - 1; i >= 0; i--)
-    if (!descend(p, &pair->place[i], false, NULL) || !(pair->place[i].gap < pair->cutoff) ||
+    if (!tl_descend(&p->f, &pair->place[i], false, NULL) || !(pair->place[i].gap < pair->cutoff) ||
         is_twin(pair, i, pair->place[i].x, TWINS * p->spacing))
       drop(pair, i);
   size_t lowest = lowest_first(point, count);
@@ -391,14 +251,14 @@ static void search_convex(Both *p, TlPlacePair *pair) {
   double a = c->radius[p->query->a], b = c->radius[p->query->b];
   bool fresh = pair->count != 1;
   if (fresh) {
-    TlVec3 to_b = tl_scale(-1, tl_mat_tvec(p->r, p->t));
+    TlVec3 to_b = tl_scale(-1, tl_mat_tvec(p->f.r, p->f.t));
     *place = (TlKeptPlace){.x = tl_scale(a / (a + b), to_b), .key = pair->next_key++};
   }
-  pair->count = descend(p, place, fresh, NULL) ? 1 : 0;
+  pair->count = tl_descend(&p->f, place, fresh, NULL) ? 1 : 0;
   place->motion = 0;
   place->last = true;
-  pair->r0 = p->r;
-  pair->t0 = p->t;
+  pair->r0 = p->f.r;
+  pair->t0 = p->f.t;
   pair->made = pair->count == 1; /* else it starts from the line of centres again */
 }
 
@@ -408,9 +268,9 @@ static void search_convex(Both *p, TlPlacePair *pair) {
  * either side, since a large grain's turn moves its own frame's points far. */
 static double motion_since(const Both *p, const TlMat3 *r0, TlVec3 t0) {
   const TlColliders *c = p->query->colliders;
-  double turn = tl_turned_by(&p->r, r0);
-  TlVec3 b = tl_mat_tvec(p->r, p->t), b0 = tl_mat_tvec(*r0, t0);
-  return tl_min(turn * c->radius[p->query->a] + tl_norm(tl_sub(p->t, t0)),
+  double turn = tl_turned_by(&p->f.r, r0);
+  TlVec3 b = tl_mat_tvec(p->f.r, p->f.t), b0 = tl_mat_tvec(*r0, t0);
+  return tl_min(turn * c->radius[p->query->a] + tl_norm(tl_sub(p->f.t, t0)),
                 turn * c->radius[p->query->b] + tl_norm(tl_sub(b, b0)));
 }
 
@@ -421,7 +281,7 @@ static bool far_enough(const Both *p, double gap, double motion, double margin) 
 /* Gaps that follow the displacement since the places were last evaluated: only where what that leaves
  * out, ½ (slip sqrt(k/4) + turn sqrt(r))² with the largest curvature k and radius r of F, is small. */
 static bool follow(const Both *p, const TlPlacePair *pair, double motion, double *gap) {
-  double turn = tl_turned_by(&p->r, &pair->r1), most = 2 * SMALL * p->tolerance;
+  double turn = tl_turned_by(&p->f.r, &pair->r1), most = 2 * SMALL * p->f.tolerance;
   double sharpest = 0, flattest = 0;
   for (int32_t i = 0; i < pair->count; i++) {
     const double *h = pair->place[i].bend;
@@ -438,8 +298,8 @@ static bool follow(const Both *p, const TlPlacePair *pair, double motion, double
       if (!far_enough(p, k->gap, motion + k->motion, p->query->margin)) return false;
       continue;
     }
-    TlVec3 way =
-        tl_sub(tl_add(tl_mat_vec(p->r, k->x), p->t), tl_add(tl_mat_vec(pair->r1, k->x), pair->t1));
+    TlVec3 way = tl_sub(tl_add(tl_mat_vec(p->f.r, k->x), p->f.t),
+                        tl_add(tl_mat_vec(pair->r1, k->x), pair->t1));
     TlVec3 n = tl_mat_vec(pair->r1, k->n);
     double along = tl_dot(way, n), slip = sqrt(tl_max(tl_norm2(way) - along * along, 0));
     if ((slip * steep + bent) * (slip * steep + bent) > most) return false;
@@ -455,7 +315,7 @@ static void refresh(Both *p, TlPlacePair *pair, const TlPlaceCache *cache, doubl
     TlKeptPlace *k = &pair->place[i];
     k->last = false;
     if (far_enough(p, k->gap, motion + k->motion, p->query->margin)) continue;
-    if (!descend(p, k, false, NULL) || is_twin(pair, i, k->x, 0.5 * near)) {
+    if (!tl_descend(&p->f, k, false, NULL) || is_twin(pair, i, k->x, 0.5 * near)) {
       drop(pair, i);
       continue;
     }
@@ -464,9 +324,9 @@ static void refresh(Both *p, TlPlacePair *pair, const TlPlaceCache *cache, doubl
   }
   for (int n = 0; n < AUDITS && n < cache->audit_count; n++) {
     TlVec3 x = node_of(p, cache->audit[(pair->audit_next + n) % cache->audit_count]), g;
-    TlVec3 y = p->side ? x : tl_add(tl_mat_vec(p->r, x), p->t);
-    double gap = field(p->shape[1 - p->side], p->scale[1 - p->side], y, &g, NULL);
-    p->lookups++;
+    TlVec3 y = p->side ? x : tl_add(tl_mat_vec(p->f.r, x), p->f.t);
+    double gap = tl_smooth_phi(&p->f.field[1 - p->side], y, &g, NULL);
+    p->f.lookups++;
     if (!(gap < p->query->margin + ROUGH * COVER * p->spacing)) continue;
     if (!unexplained(p, pair, x, gap) || is_twin(pair, -1, x, near)) continue;
     int32_t next = pair->next_key;
@@ -482,21 +342,22 @@ static Both both_of(const TlPlaceQuery *q) {
   Both p = {.query = q,
             .shape = {c->shape[q->a], c->shape[q->b]},
             .scale = {c->scale[q->a], c->scale[q->b]},
-            .r = tl_mat_tmul(*q->turn_b, *q->turn_a),
-            .t = tl_mat_tvec(*q->turn_b, tl_sub(c->position[q->a], c->position[q->b])),
-            .size = tl_min(c->radius[q->a], c->radius[q->b]),
+            .f = {.field = {tl_smooth_of(c, q->a), tl_smooth_of(c, q->b)},
+                  .r = tl_mat_tmul(*q->turn_b, *q->turn_a),
+                  .t = tl_mat_tvec(*q->turn_b, tl_sub(c->position[q->a], c->position[q->b])),
+                  .size = tl_min(c->radius[q->a], c->radius[q->b])},
             .face = INFINITY};
   for (int s = 0; s < 2; s++) {
     const TlPlaceShape *place = p.shape[s]->place;
     double cell = place->spline.spacing_m * p.scale[s], spacing = place->spacing * p.scale[s];
-    p.cell = tl_max(p.cell, cell);
+    p.f.cell = tl_max(p.f.cell, cell);
     if (spacing > 0 && !(p.spacing > 0 && p.spacing <= spacing)) p.spacing = spacing, p.side = s;
     p.slope = tl_max(p.slope, place->slope);
     p.face = tl_min(p.face, p.shape[s]->phi_min_face * p.scale[s]);
   }
-  if (!(p.cell > 0)) p.cell = 0.05 * p.size;
+  if (!(p.f.cell > 0)) p.f.cell = 0.05 * p.f.size;
   p.out = sqrt(1 + p.slope * p.slope);
-  p.tolerance = (q->tolerance > 0 ? q->tolerance : TOLERANCE) * p.size;
+  p.f.tolerance = (q->tolerance > 0 ? q->tolerance : TOLERANCE) * p.f.size;
   return p;
 }
 
@@ -532,11 +393,11 @@ static TlStatus query_polyhedra(const Both *p, TlPlaceCache **cache, TlPoints *p
   for (int k = 0; k < parts; k++) {
     TlFacetQuery exact = {.facets = {&a->part[k / b->part_count], &b->part[k % b->part_count]},
                           .scale = {p->scale[0], p->scale[1]},
-                          .r = p->r,
-                          .t = p->t,
+                          .r = p->f.r,
+                          .t = p->f.t,
                           .motion = kept[k].made ? motion_since(p, &kept[k].r0, kept[k].t0) : 0,
-                          .skin = tl_near_skin(q->way, p->size),
-                          .bias = BIAS * p->size,
+                          .skin = tl_near_skin(q->way, p->f.size),
+                          .bias = BIAS * p->f.size,
                           .margin = q->margin};
     TlFacetContact found[TL_FACET_CONTACTS];
     bool listed;
@@ -560,7 +421,7 @@ static TlStatus query_polyhedra(const Both *p, TlPlaceCache **cache, TlPoints *p
 
 /* Is a place so flat that the surfaces come no farther apart than FLAT_RISE within FLAT_WIDTH of it? */
 static bool any_flat(const Both *p, const TlPlacePair *pair, const double *gap) {
-  double least = 2 * FLAT_RISE / (FLAT_WIDTH * FLAT_WIDTH * p->size);
+  double least = 2 * FLAT_RISE / (FLAT_WIDTH * FLAT_WIDTH * p->f.size);
   for (int32_t i = 0; i < pair->count; i++) {
     const double *h = pair->place[i].bend;
     double mean = 0.5 * (h[0] + h[2]), half = 0.5 * (h[0] - h[2]);
@@ -576,8 +437,8 @@ static double margin_of(Both *p, const TlPlacePair *pair) {
   const TlPlaceQuery *q = p->query;
   const TlColliders *c = q->colliders;
   double a = c->radius[q->a], b = c->radius[q->b];
-  TlVec3 to_b = tl_scale(-1, tl_mat_tvec(p->r, p->t));
-  double least = look_at(p, tl_scale(a / (a + b), to_b), NULL).f;
+  TlVec3 to_b = tl_scale(-1, tl_mat_tvec(p->f.r, p->f.t));
+  double least = tl_look_at(&p->f, tl_scale(a / (a + b), to_b), NULL).f;
   double motion = pair->made ? motion_since(p, &pair->r1, pair->t1) : 0;
   for (int32_t i = 0; pair->made && i < pair->count; i++)
     if (pair->place[i].last) least = tl_min(least, pair->place[i].gap + p->out * motion);
@@ -605,7 +466,7 @@ TlStatus tl_places_query(TlPlacePair *pair, TlPlaceCache **cache, const TlPlaceQ
     p.query = &nearer;
     complete = pair->made && far_enough(&p, pair->cutoff, motion, nearer.margin);
     if (complete && follow(&p, pair, motion, gap)) {
-      points->lookups += p.lookups;
+      points->lookups += p.f.lookups;
       if (flat) *flat = any_flat(&p, pair, gap);
       return append(&p, pair, gap, points);
     }
@@ -623,10 +484,10 @@ TlStatus tl_places_query(TlPlacePair *pair, TlPlaceCache **cache, const TlPlaceQ
     search_convex(&p, pair);
   }
   tl_place_cache_free(own);
-  if (p.broken) return tl_fail(TL_EINPUT, "the distance of a grain is not a number");
-  pair->r1 = p.r;
-  pair->t1 = p.t;
-  points->lookups += p.lookups;
+  if (p.f.broken) return tl_fail(TL_EINPUT, "the distance of a grain is not a number");
+  pair->r1 = p.f.r;
+  pair->t1 = p.f.t;
+  points->lookups += p.f.lookups;
   for (int32_t i = 0; i < pair->count; i++) gap[i] = pair->place[i].gap;
   if (flat) *flat = any_flat(&p, pair, gap);
   return status == TL_OK ? append(&p, pair, gap, points) : status;

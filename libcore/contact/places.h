@@ -36,6 +36,7 @@
 #ifndef TL_CONTACT_PLACES_H
 #define TL_CONTACT_PLACES_H
 
+#include "contact/descent.h"
 #include "contact/facets.h"
 #include "contact/narrow.h"
 #include "model/place_shape.h"
@@ -46,17 +47,6 @@ enum {
   TL_PLACE_AUDIT = 48, /* most audited nodes of a pair */
   TL_PLACE_KEY = -16   /* keys of points that are places are below this */
 };
-
-/* A place in memory; frame of a, metres. */
-typedef struct TlKeptPlace {
-  TlVec3 x, n;        /* half-way between the surfaces; unit, from b to a */
-  TlVec3 u, v;        /* across n when the curvature was taken */
-  double bend[3];     /* uu, uv, vv of the second derivatives of F, 1/m, bounded */
-  double travel;      /* since they were taken, m */
-  double gap, motion; /* when it was last evaluated; of the pair then */
-  bool last;          /* evaluated at r1, t1 */
-  int32_t key;
-} TlKeptPlace;
 
 /* Of a pair; frame of a. Starts zeroed. State: what the next step finds depends on it. */
 typedef struct TlPlacePair {
