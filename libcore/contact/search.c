@@ -5,6 +5,7 @@
 #include "contact/edges.h"
 #include "contact/facet_surface.h"
 #include "contact/patches.h"
+#include "contact/smooth_facets.h"
 #include "contact/tractions.h"
 #include "contact/wall_facets.h"
 #include "contact/wall_places.h"
@@ -159,8 +160,9 @@ static TlStatus any_points(const TlSearchOptions *options, const TlNearQuery *qu
   seen.margin += reach;
   TL_TRY(node_points(options, query, lists, &seen, points));
   if (reach == 0 || points->count == 0) return TL_OK;
-  return tl_edges_refine(query->colliders, query->a, query->b, query->turn_a, query->turn_b, wanted,
-                         points);
+  bool features = options->edges == TL_EDGES_PLACES && tl_smooth_facets_serves(a, b);
+  return (features ? tl_smooth_facets : tl_edges_refine)(
+      query->colliders, query->a, query->b, query->turn_a, query->turn_b, wanted, points);
 }
 
 static TlStatus pair_points(const TlSearchOptions *options, const TlNearQuery *query,

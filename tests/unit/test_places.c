@@ -9,6 +9,7 @@
 #include "contact/ball_facets.h"
 #include "contact/near.h"
 #include "contact/place_memory.h"
+#include "contact/search.h"
 #include "model/closed.h"
 #include "oracle/star.h"
 #include "post/overlap_convex.h"
@@ -22,7 +23,7 @@ static const double SIZE = 0.01, MARGIN = 0.01, BAND = 0.02;
 /* ---- two bodies ---- */
 
 enum { SPHERE = 1, SMOOTH, ROUND, ROUGH, BOX, GRID_BOX, TETRAHEDRON };
-enum { CROSS = TETRAHEDRON + 1, EXACT_CROSS, TWIN, BLOCK, SHAPES }; /* avatar ids */
+enum { CROSS = TETRAHEDRON + 1, EXACT_CROSS, TWIN, BLOCK, GLOBE, SHAPES }; /* avatar ids */
 
 typedef struct Scene {
   TlShapes shapes;
@@ -43,6 +44,7 @@ typedef struct Super {
 static Super super_of(int id) {
   return id == SMOOTH  ? (Super){{1, 0.8, 0.7}, 0.6, 0.8, 14, 250}
          : id == BLOCK ? (Super){{1, 0.9, 0.7}, 0.4, 0.4, 8, 300}
+         : id == GLOBE ? (Super){{1, 1, 1}, 1, 1, 14, 250}
                        : (Super){{1, 0.85, 0.6}, 1, 1, 14, 250};
 }
 
@@ -62,6 +64,7 @@ static void open_scene(Scene *s, unsigned only) {
   if (only & 1 << SMOOTH) make_super(s, SMOOTH);
   if (only & 1 << ROUND) make_super(s, ROUND);
   if (only & 1 << BLOCK) make_super(s, BLOCK);
+  if (only & 1 << GLOBE) make_super(s, GLOBE);
   if (only & 1 << ROUGH) {
     CK_OK(tl_star_make(TL_STAR_BUMPY, 7, &s->star));
     CK_OK(tl_star_avatar(&s->star, SIZE, 40, 800, &s->avatar[ROUGH]));
@@ -178,6 +181,18 @@ static TlPoint by_nodes(Scene *s, const Pair *p, TlNearPair **memory, double way
   return deepest_of(s);
 }
 
+/* As a run finds the pair's points; wanted as by nodes. */
+static TlPoint by_scan(Scene *s, const Pair *p, TlEdges edges) {
+  TlSearchOptions options = {.edges = edges};
+  TlMargin margin = {.margin = MARGIN * p->size, .size = p->size, .way = 1e-3 * p->size};
+  TlNear near = {0};
+  TlMat3 turn[2];
+  put(s, p, turn);
+  s->points.count = 0;
+  CK_OK(tl_scan_pair(&options, &near, NULL, &s->bodies.colliders, 0, 1, &margin, &s->points));
+  return deepest_of(s);
+}
+
 static TlPoint by_nodes_anew(Scene *s, const Pair *p) {
   TlNearPair *memory = NULL;
   TlPoint point = by_nodes(s, p, &memory, 1e-3 * p->size);
@@ -191,6 +206,7 @@ static TlPoint by_nodes_anew(Scene *s, const Pair *p) {
  * unit ball it is: of a superellipsoid two norms in one another, with the exponents p/(p-1). */
 static double support(const Scene *s, int id, TlVec3 n) {
   if (id == SPHERE) return SIZE * tl_norm(n);
+  if (id == BOX) return 0.5 * SIZE * (fabs(n.x) + fabs(n.y) + fabs(n.z));
   Super x = super_of(id);
   n = tl_quat_rotate(s->avatar[id].scan_rotation, n);
   double q = 2 / (2 - x.e), p = 2 / (2 - x.n);
@@ -218,11 +234,16 @@ static double convex_gap(const Scene *s, const Pair *p, TlVec3 *normal) {
     double gap = apart(s, p, n);
     if (gap > most) most = gap, best = n;
   }
+  /* across n two ways, and about the edges of a box: where a box's edge decides, most lies on a ridge */
   for (double step = 0.1; step > 1e-7; step *= 0.5)
-    for (int i = 0, moves = 0; i < 4 && moves < 20; i++) {
+    for (int i = 0, moves = 0; i < 10 && moves < 20; i++) {
       TlVec3 u = tl_unit(tl_cross(best, fabs(best.x) < 0.6 ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0)));
-      TlVec3 v = tl_cross(best, u);
-      TlVec3 n = tl_unit(tl_axpy(best, i & 1 ? -step : step, i & 2 ? u : v));
+      TlVec3 way = i / 2 == 0 ? u : tl_cross(best, u);
+      if (i >= 4) {
+        TlVec3 axis = {i / 2 == 2, i / 2 == 3, i / 2 == 4};
+        way = tl_cross(p->b == BOX ? tl_quat_rotate(p->turn, axis) : axis, best);
+      }
+      TlVec3 n = tl_unit(tl_axpy(best, i & 1 ? -step : step, way));
       double gap = apart(s, p, n);
       if (!(gap > most)) continue;
       most = gap, best = n;
@@ -312,6 +333,74 @@ START_TEST(convex_grains_have_the_gap_of_their_support_functions) {
     if (kinds[k].b != SPHERE) /* the pairs are of the kind that nodes do not see */
       ck_assert_int_ge(missed_by_nodes, PAIRS / 10);
   }
+  close_scene(&s);
+}
+END_TEST
+
+/* A smooth grain on a face, an edge or a corner. `refine` seeks the same from the nodes, dearly. */
+START_TEST(smooth_grains_and_polyhedra_have_the_gap_of_their_support_functions) {
+  static const Kind kinds[] = {
+      {SMOOTH, BOX, 1}, {BOX, ROUND, 0.5}, {ROUND, BOX, 0.5}, {BLOCK, BOX, 1}};
+  enum { PAIRS = 150 };
+  Scene s;
+  open_scene(&s, 1 << BOX | 1 << SMOOTH | 1 << ROUND | 1 << BLOCK);
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    int missed_by_nodes = 0;
+    int64_t refined, spent = 0, before = s.points.lookups;
+    double worst = 0;
+    for (uint64_t i = 0; i < PAIRS; i++) {
+      double wanted = 0.008 - 0.038 * tl_random_uniform(15, k, i);
+      Pair p = convex_pair(&s, kinds[k].a, kinds[k].b, kinds[k].scale_b, wanted, i);
+      TlVec3 n;
+      double depth = tl_min(convex_gap(&s, &p, &n), 0);
+      before = s.points.lookups;
+      TlPoint found = by_scan(&s, &p, TL_EDGES_PLACES);
+      spent += s.points.lookups - before;
+      worst = tl_max(worst, fabs(tl_min(found.gap, 0) - depth) / p.size);
+      missed_by_nodes += tl_min(by_nodes_anew(&s, &p).gap, 0) > depth + MISS * p.size;
+    }
+    before = s.points.lookups;
+    for (uint64_t i = 0; i < PAIRS; i++) {
+      Pair p = convex_pair(&s, kinds[k].a, kinds[k].b, kinds[k].scale_b, -0.01, i);
+      by_scan(&s, &p, TL_EDGES_REFINE);
+    }
+    refined = s.points.lookups - before;
+    ck_assert_msg(worst < (kinds[k].a == BLOCK ? 2e-3 : 5e-4),
+                  "depths are off by up to %g of the radius", worst);
+    ck_assert_int_ge(missed_by_nodes, PAIRS / 10);
+    ck_assert_int_lt(8 * spent, refined);
+  }
+  close_scene(&s);
+}
+END_TEST
+
+/* A ball on a grid, which is searched as a smooth grain, and the same ball in closed form: on faces, edges and
+ * corners, and in the hollows of crosses. */
+START_TEST(a_ball_on_a_grid_touches_polyhedra_as_one_in_closed_form_does) {
+  static const int solids[] = {BOX, TETRAHEDRON, EXACT_CROSS};
+  enum { PAIRS = 150 };
+  Scene s;
+  open_scene(&s, 1 << SPHERE | 1 << GLOBE | 1 << BOX | 1 << TETRAHEDRON | 1 << EXACT_CROSS);
+  for (size_t k = 0; k < sizeof solids / sizeof *solids; k++)
+    for (uint64_t i = 0; i < PAIRS; i++) {
+      double scale = 0.3 + 0.5 * tl_random_uniform(16, k, i), low = 0, high = 4 * SIZE;
+      double wanted = SIZE * scale * (0.008 - 0.038 * tl_random_uniform(15, k, i));
+      Pair p = {.a = solids[k], .b = SPHERE, .scale_a = 1, .scale_b = scale};
+      TlVec3 along = tl_test_unit(11, i);
+      TlPoint ball = {{0}};
+      p.turn = tl_test_turn(12, i);
+      p.size = scale * SIZE;
+      for (int step = 0; step < 40; step++) {
+        double far = 0.5 * (low + high);
+        p.shift = tl_scale(far, along);
+        ball = by_scan(&s, &p, TL_EDGES_PLACES);
+        *(ball.gap < wanted ? &low : &high) = far;
+      }
+      p.b = GLOBE;
+      TlPoint globe = by_scan(&s, &p, TL_EDGES_PLACES);
+      ck_assert_msg(fabs(globe.gap - ball.gap) < 1e-3 * p.size, "solid %d, pair %d: gaps %g and %g",
+                    solids[k], (int)i, globe.gap / p.size, ball.gap / p.size);
+    }
   close_scene(&s);
 }
 END_TEST
@@ -844,6 +933,8 @@ END_TEST
 
 TL_TEST_MAIN("places", spheres_have_the_gap_of_their_centres,
              convex_grains_have_the_gap_of_their_support_functions,
+             smooth_grains_and_polyhedra_have_the_gap_of_their_support_functions,
+             a_ball_on_a_grid_touches_polyhedra_as_one_in_closed_form_does,
              rough_grains_have_the_depth_of_their_exact_surfaces,
              a_ball_in_a_hollow_touches_on_both_sides,
              a_followed_pair_costs_a_fraction_of_the_node_search,
