@@ -30,8 +30,8 @@
  * poses alone. They include all corners of faces that bear on each other; smooth surfaces give one
  * place there, and nodes must add the others (flat).
  *
- * Not served (tl_places_serves): a cylinder in closed form, and a polyhedron against a curved surface,
- * since the edges of the one no Newton step can find.
+ * Not served (tl_places_serves): a cylinder in closed form, shapes with edges that are no polyhedra, and a
+ * polyhedron against a curved surface (smooth_facets.h, ball_facets.h).
  */
 #ifndef TL_CONTACT_PLACES_H
 #define TL_CONTACT_PLACES_H
