@@ -25,7 +25,8 @@ static const double REFUSED = 1e-3; /* of the radius: deeper than all else */
 static const double AHEAD =
     0.25;                        /* of the radius: how far what is known to be apart is looked at */
 static const double SLOW = 2e-3; /* of the radius: displacement of a step */
-static const double LEANING = 0.2; /* slope along a crease under which a flat face lies on it */
+static const double TWISTED = 0.05; /* change of a patch's slope across it */
+static const double LEANING = 0.2;  /* slope along a crease under which a flat face lies on it */
 enum { ROUNDS = 10, CUTS = 5, NARROWINGS = 14, MOST_SAMPLES = 64 };
 
 typedef enum Feature { PATCH = 1, CREASE_X, CREASE_Y, VERTEX } Feature;
@@ -272,30 +273,64 @@ static TlStatus add_places(Ground *g, size_t first, double extra) {
 
 /* ---- closed forms on patches ---- */
 
+/* Point k that follows the contact, sought along own, at a patch. */
+static TlPoint follow(const Ground *g, const Square *s, int k, TlVec3 own) {
+  TlVec3 far[TL_CLOSED_FARTHEST];
+  TlPoint point = {.gap = INFINITY, .key = key_of(PATCH, s->i, s->j, k)};
+  g->points->lookups++;
+  if (k >= g->shape->closed->farthest(g->shape->size, own, far)) return point;
+  point.p = tl_posed(&g->pose, far[k]);
+  point.gap = above(g, s, point.p, &point.n);
+  return point;
+}
+
+static TlStatus keep_on(const Ground *g, const Square *s, size_t first, const TlPoint *point) {
+  if (!(point->gap < g->limit) || !foot_inside(g, s, tl_axpy(point->p, -point->gap, point->n)))
+    return TL_OK;
+  return keep(g, first, point, 0);
+}
+
+/* Over a twisted patch a rim about the z axis may be lowest at several places, none of them where one normal
+ * leads: all around it. */
+static TlStatus add_rims(const Ground *g, const Square *s, size_t first) {
+  enum { AROUND = 48 };
+  for (int k = 0; k < TL_CLOSED_FARTHEST; k++) {
+    TlPoint at[AROUND];
+    for (int t = 0; t < AROUND; t++) {
+      double angle = 2 * M_PI * t / AROUND;
+      at[t] = follow(g, s, k, tl_vec3(cos(angle), sin(angle), 0));
+    }
+    for (int t = 0; t < AROUND; t++) {
+      double low = at[(t + AROUND - 1) % AROUND].gap, high = at[(t + 1) % AROUND].gap;
+      if (!(at[t].gap <= low && at[t].gap < high)) continue;
+      double part = 0.5 * (low - high) / (low - 2 * at[t].gap + high); /* of the parabola's least */
+      double angle = 2 * M_PI * (t + part) / AROUND;
+      TlPoint point = follow(g, s, k, tl_vec3(cos(angle), sin(angle), 0));
+      point.key = key_of(PATCH, s->i, s->j, TL_CLOSED_FARTHEST * (t + 1) + k);
+      TL_TRY(keep_on(g, s, first, &point));
+    }
+  }
+  return TL_OK;
+}
+
 /* The farthest points of a shape whose points follow the contact, against each patch; its normal is that at
- * the point, which settles as the patch is far less bent than the grain. */
+ * the point, which settles where the patch is far less bent than the grain. */
 static TlStatus add_farthest(const Ground *g, size_t first) {
   enum { TURNS = 3 };
   Window w = window_of(g, g->pose.x, g->r + tl_max(g->limit, 0));
   for (int64_t j = w.q0; j <= w.q1; j++)
     for (int64_t i = w.p0; i <= w.p1; i++) {
       Square s = {.i = i, .j = j};
+      TlVec3 n;
       if (!tl_heightfield_patch(&g->relief.field, i, j, &s.patch)) continue;
+      above(g, &s, g->pose.x, &n);
       for (int k = 0; k < TL_CLOSED_FARTHEST; k++) {
-        TlVec3 far[TL_CLOSED_FARTHEST], n;
-        TlPoint point = {.p = g->pose.x, .key = key_of(PATCH, i, j, k)};
-        above(g, &s, point.p, &n);
-        for (int turn = 0; turn < TURNS; turn++) {
-          TlVec3 own = tl_mat_tvec(g->pose.r, n);
-          if (k >= g->shape->closed->farthest(g->shape->size, own, far)) break;
-          point.p = tl_posed(&g->pose, far[k]);
-          point.gap = above(g, &s, point.p, &point.n);
-          n = point.n;
-        }
-        g->points->lookups++;
-        if (point.gap < g->limit && foot_inside(g, &s, tl_axpy(point.p, -point.gap, point.n)))
-          TL_TRY(keep(g, first, &point, 0));
+        TlPoint point = {.n = n};
+        for (int turn = 0; turn < TURNS; turn++)
+          point = follow(g, &s, k, tl_mat_tvec(g->pose.r, point.n));
+        TL_TRY(keep_on(g, &s, first, &point));
       }
+      if (fabs(s.patch.d) > TWISTED) TL_TRY(add_rims(g, &s, first));
     }
   return TL_OK;
 }

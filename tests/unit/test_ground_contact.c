@@ -302,6 +302,25 @@ START_TEST(grains_on_random_rasters_are_not_missed) {
 }
 END_TEST
 
+/* A rim over a strongly twisted patch is lowest where no single normal leads, and has no nodes. */
+START_TEST(rims_on_twisted_patches_are_not_missed) {
+  Scene s;
+  open_scene(&s);
+  static const double cells[] = {0.8, 1.5};
+  int missed = 0, seen = 0;
+  for (int c = 0; c < 2; c++) {
+    Count n = count_misses(&s, CYLINDER, cells[c], 1, false, 150);
+    printf("cylinder, cell of %g radii, twisted: of %d missed %d (%.2f%%)\n", cells[c], n.seen,
+           n.missed, 100 * n.most_missed);
+    seen += n.seen;
+    missed += n.missed;
+  }
+  ck_assert_int_ge(seen, 100);
+  ck_assert_msg(missed * 100 <= seen, "missed %d of %d", missed, seen);
+  close_scene(&s);
+}
+END_TEST
+
 static int by_key(const void *one, const void *two) {
   const TlPoint *a = one, *b = two;
   return a->key < b->key ? -1 : a->key > b->key;
@@ -398,6 +417,6 @@ START_TEST(a_grain_crosses_ridges_and_valleys_smoothly) {
 END_TEST
 
 TL_TEST_MAIN("ground_contact", signed_distances_are_those_of_all_patches,
-             grains_on_random_rasters_are_not_missed,
+             grains_on_random_rasters_are_not_missed, rims_on_twisted_patches_are_not_missed,
              one_pass_lists_and_every_node_give_the_same_points,
              a_grain_crosses_ridges_and_valleys_smoothly)
