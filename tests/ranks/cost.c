@@ -6,7 +6,8 @@
  * The model, no measurement: work costs a rank the time that TL_AUDIT_PHASES says of its unit, a message
  * 1.5 us, a byte 0.1 ns (10 GB/s), and a collective 20 us on 64 ranks, in proportion to log2 of their number.
  * Ranks wait for each other at the end of each phase of each step, so the time of a phase is that of the rank
- * that has most. Efficiency is the time on one rank over ranks times that on so many. The serial fraction
+ * that has most. Efficiency, of a phase and of all, is the time on one rank over ranks times that on so many;
+ * it is said where one rank was asked for before. The serial fraction
  * is that of Karp and Flatt (1990): (1/S - 1/P) / (1 - 1/P), S being the speed-up on P ranks.
  */
 #include "ranks/cost.h"
@@ -46,8 +47,23 @@ static void add_step(Cost *c, CostOfPhases *step) {
   }
 }
 
-/* one_s: the model's time of a step on one rank; 0: not known. Returns that of this number of ranks. */
-static double say(const Cost *c, double one_s) {
+/* The model's time of steps on one rank, of a phase and of all; 0: not known. */
+static double one_s[TL_AUDIT_COUNT], all_one_s;
+
+static void say_phase(int p, double steps, double ranks) {
+  const Sums *x = &sums[p];
+  double mean = x->work / ranks;
+  printf("| %s | %s | %.4g | %.2f | %.3g | %.3g | %.3g | %.4g |", cost_phase[p].name,
+         cost_phase[p].unit, mean / steps, mean > 0 ? x->most_of_step / mean : 1,
+         x->messages / steps, 1e-3 * x->bytes / steps, x->collectives / steps,
+         1e6 * x->model_s / steps);
+  if (one_s[p] > 0)
+    printf(" %.2f |\n", one_s[p] / (ranks * x->model_s));
+  else
+    printf(" |\n");
+}
+
+static void say(const Cost *c) {
   double n = (double)c->steps, all_s = 0, ranks = c->ranks;
   printf("\n%d ranks, %lld grains, steps %lld to %lld, %lld cuts, %lld grains changed their rank, "
          "%.1f%% of "
@@ -55,29 +71,26 @@ static double say(const Cost *c, double one_s) {
          c->ranks, (long long)c->grains, (long long)c->from + 1, (long long)(c->from + c->steps),
          (long long)c->cuts, (long long)c->moved,
          c->messages_bytes ? 100 * (double)c->moving_bytes / (double)c->messages_bytes : 0);
-  printf(
-      "| phase | unit | mean work | worst over mean | messages | kB | collectives | model, us |\n"
-      "|---|---|---|---|---|---|---|---|\n");
+  printf("| phase | unit | mean work | worst over mean | messages | kB | collectives | model, us | "
+         "efficiency |\n"
+         "|---|---|---|---|---|---|---|---|---|\n");
   for (int p = 0; p < TL_AUDIT_COUNT; p++) {
-    const Sums *x = &sums[p];
-    double mean = x->work / ranks;
-    printf("| %s | %s | %.4g | %.2f | %.3g | %.3g | %.3g | %.4g |\n", cost_phase[p].name,
-           cost_phase[p].unit, mean / n, mean > 0 ? x->most_of_step / mean : 1, x->messages / n,
-           1e-3 * x->bytes / n, x->collectives / n, 1e6 * x->model_s / n);
-    all_s += x->model_s / n;
+    if (c->ranks == 1) one_s[p] = sums[p].model_s;
+    say_phase(p, n, ranks);
+    all_s += sums[p].model_s;
   }
+  if (c->ranks == 1) all_one_s = all_s;
   printf("\nwork of all phases: worst rank %.2f of the mean over these steps; waiting at each "
          "phase of each "
          "step %.2f\nmodelled: %.4g us a step",
-         cost_worst(c), cost_waiting(c), 1e6 * all_s);
-  if (one_s > 0 && c->ranks > 1) {
-    double speedup = one_s / all_s;
+         cost_worst(c), cost_waiting(c), 1e6 * all_s / n);
+  if (all_one_s > 0 && c->ranks > 1) {
+    double speedup = all_one_s / all_s;
     printf(", efficiency %.2f, serial fraction %.3f", speedup / ranks,
            (1 / speedup - 1 / ranks) / (1 - 1 / ranks));
   }
   printf("\n");
   fflush(stdout);
-  return all_s;
 }
 
 int main(int argc, char **argv) {
@@ -87,7 +100,6 @@ int main(int argc, char **argv) {
   }
   tl_log_set("cost", TL_LOG_WARN);
   tl_par_set_threads(1);
-  double one_s = 0;
   for (char *at = argv[4]; *at;) {
     Cost c = {.path = argv[1],
               .from = strtoll(argv[2], NULL, 10),
@@ -102,8 +114,7 @@ int main(int argc, char **argv) {
     if (*at) at++;
     memset(sums, 0, sizeof sums);
     if (!cost_run(&c)) return 1;
-    double all_s = say(&c, one_s);
-    if (c.ranks == 1) one_s = all_s;
+    say(&c);
     cost_free(&c);
   }
   return 0;

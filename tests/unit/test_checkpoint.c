@@ -204,6 +204,6 @@ START_TEST(exact_sums_know_no_order) {
 }
 END_TEST
 
-TL_TEST_MAIN("checkpoint", what_was_written_is_read_back, no_damage_goes_unseen, verification_is_shared,
-             the_newest_are_kept, an_unfinished_one_leaves_nothing,
+TL_TEST_MAIN("checkpoint", what_was_written_is_read_back, no_damage_goes_unseen,
+             verification_is_shared, the_newest_are_kept, an_unfinished_one_leaves_nothing,
              a_full_disk_leaves_the_older_one, exact_sums_know_no_order)
