@@ -19,6 +19,7 @@ static const double MESSAGE_S = 1.5e-6, BYTE_S = 1e-10, COLLECTIVE_S = 20e-6;
 /* Of all ranks, over the steps that count. */
 typedef struct Sums {
   double work, most_of_step; /* of all ranks; of the rank that has most in each step */
+  double all_messages;       /* of all ranks */
   double messages, bytes;    /* of the rank that has most in each step */
   double collectives;        /* of one rank */
   double model_s;            /* by the model, of the rank that has most in each step */
@@ -37,6 +38,7 @@ static void add_step(Cost *c, CostOfPhases *step) {
       bytes = fmax(bytes, y);
       worst_s = fmax(worst_s, 1e-9 * cost_phase[p].ns * w + MESSAGE_S * m + BYTE_S * y);
       sums[p].work += w;
+      sums[p].all_messages += m;
     }
     double collectives = (double)step[0][p].collectives;
     sums[p].most_of_step += work;
@@ -53,25 +55,27 @@ static double one_s[TL_AUDIT_COUNT], all_one_s;
 static void say_phase(int p, double steps, double ranks) {
   const Sums *x = &sums[p];
   double mean = x->work / ranks;
-  printf("| %s | %s | %.4g | %.2f | %.3g | %.3g | %.3g | %.4g |", cost_phase[p].name,
+  printf("| %s | %s | %.4g | %.2f | %.3g, %.3g | %.3g | %.3g | %.4g |", cost_phase[p].name,
          cost_phase[p].unit, mean / steps, mean > 0 ? x->most_of_step / mean : 1,
-         x->messages / steps, 1e-3 * x->bytes / steps, x->collectives / steps,
-         1e6 * x->model_s / steps);
+         x->all_messages / ranks / steps, x->messages / steps, 1e-3 * x->bytes / steps,
+         x->collectives / steps, 1e6 * x->model_s / steps);
   if (one_s[p] > 0)
     printf(" %.2f |\n", one_s[p] / (ranks * x->model_s));
   else
     printf(" |\n");
 }
 
-static void say(const Cost *c) {
+static void say(Cost *c) {
   double n = (double)c->steps, all_s = 0, ranks = c->ranks;
+  size_t places;
   printf("\n%d ranks, %lld grains, steps %lld to %lld, %lld cuts, %lld grains changed their rank, "
          "%.1f%% of "
          "the bytes for it\n\n",
          c->ranks, (long long)c->grains, (long long)c->from + 1, (long long)(c->from + c->steps),
          (long long)c->cuts, (long long)c->moved,
          c->messages_bytes ? 100 * (double)c->moving_bytes / (double)c->messages_bytes : 0);
-  printf("| phase | unit | mean work | worst over mean | messages | kB | collectives | model, us | "
+  printf("| phase | unit | mean work | worst over mean | messages: mean, most | kB | collectives | "
+         "model, us | "
          "efficiency |\n"
          "|---|---|---|---|---|---|---|---|---|\n");
   for (int p = 0; p < TL_AUDIT_COUNT; p++) {
@@ -89,6 +93,11 @@ static void say(const Cost *c) {
     printf(", efficiency %.2f, serial fraction %.3f", speedup / ranks,
            (1 / speedup - 1 / ranks) / (1 - 1 / ranks));
   }
+  double dealt = cost_dealt(c, &places);
+  if (places > 0 && c->ranks > 1)
+    printf("\nsolves lie at %zu places; dealt out one by one the worst rank would have %.2f of the "
+           "mean",
+           places, dealt);
   printf("\n");
   fflush(stdout);
 }
