@@ -650,17 +650,18 @@ static TlStatus check_terrain(TlRun *run) {
                        tl_checkpoint_path(run->checkpoint));
 }
 
-/* Rank 0 takes them all: they are largest values, which any rank may add to. */
+/* Each rank takes a part: they are largest values, which any rank may add to. */
 static TlStatus load_cells(TlRun *run) {
   TlCells *c = &run->cells;
   int64_t count, cells = c->grid.nx * c->grid.ny;
-  if (!c->wanted || tl_comm_rank(run->comm) != 0) return TL_OK;
+  int me = tl_comm_rank(run->comm), ranks = tl_comm_size(run->comm);
+  if (!c->wanted) return TL_OK;
   TL_TRY(find_records(run, "cells", &tl_cell_row_record, &count));
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = count * me / ranks; i < count * (me + 1) / ranks; i++) {
     TlCellRow row;
     TL_TRY(tl_checkpoint_read(run->checkpoint, "cells", i, 1, &row));
     if (row.cell < 0 || row.cell >= cells) return no_state(run, "cells", i, "its cell");
-    row.rank = 0;
+    row.rank = me;
     TL_TRY(tl_cells_add(c, &row));
   }
   return TL_OK;
