@@ -205,9 +205,18 @@ $(TESTBIN)/ranks-cost: $(OBJ)/tests/ranks/cost.o $(OBJ)/tests/ranks/comm.o $(LIB
 	@echo "  LD  $@"
 	@$(CXX) $(BASE) -o $@ $(filter %.o,$^) $(LIB) $(LDLIBS_ALL)
 
+# Studies that begin where another ends: its results, made where they are not there.
+START_penalty := pack
+START_rest := pack
+START_loose := loose_start
+build/ranks/%.run: | $(BIN)/talus-solve
+	@mkdir -p $(@D)
+	@echo "  RUN $@"
+	@$(BIN)/talus-solve tests/ranks/$*.yaml -o $@.part --overwrite -q >$@.log && mv $@.part $@
+
 cost: RANKS ?= 1,8,27,64
-cost: $(TESTBIN)/ranks-cost ## steps on many ranks, by counts and a model: STUDY=layer of tests/ranks/, RANKS=1,8,27,64
-	@$< tests/ranks/$(or $(STUDY),layer).yaml $(or $(FROM),40) $(or $(STEPS),20) $(RANKS)
+cost: $(START_$(STUDY):%=build/ranks/%.run) $(TESTBIN)/ranks-cost ## steps on many ranks, by counts and a model: STUDY=layer of tests/ranks/, RANKS=1,8,27,64
+	@$(TESTBIN)/ranks-cost tests/ranks/$(or $(STUDY),layer).yaml $(or $(FROM),40) $(or $(STEPS),20) $(RANKS) $(SET)
 
 $(TESTBIN)/disk-shim.so: tests/shim/disk.c
 	@mkdir -p $(@D)

@@ -357,7 +357,7 @@ static TlStatus one_more(TlCommBatch *batch, MPI_Request **request) {
 }
 
 static void count_message(TlComm *comm, size_t size) {
-  comm->counters.messages++;
+  comm->counters.messages += size > 0;
   comm->counters.message_bytes += (int64_t)size;
   if ((int64_t)size > comm->counters.largest_message_bytes)
     comm->counters.largest_message_bytes = (int64_t)size;

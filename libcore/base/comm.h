@@ -70,7 +70,7 @@ TlStatus tl_comm_broadcast(TlComm *comm, void *bytes, size_t size, int root);
 void tl_comm_barrier(TlComm *comm);
 
 /* Point to point, split-phase: post any number, do other work, wait for all. Buffers stay untouched
- * until then. Messages of any size; the receiver knows the size. */
+ * until then. Messages of any size, which the receiver knows; of no bytes none goes. */
 typedef struct TlCommBatch {
   void *requests; /* owned */
   size_t count, capacity;

@@ -7,6 +7,7 @@
 
 TlStatus tl_outpart_open(TlOutPart *part, const char *path, const char *temp) {
   part->path = path;
+  part->goes = strcmp(path, temp) != 0;
   part->descriptor = open(temp, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
   if (part->descriptor >= 0) return TL_OK;
   return tl_fail(TL_EIO,
@@ -16,8 +17,8 @@ TlStatus tl_outpart_open(TlOutPart *part, const char *path, const char *temp) {
 }
 
 static TlStatus cannot_write(const TlOutPart *part, int number) {
-  return tl_fail(TL_EIO, "%s: cannot write: %s; the file was not kept", part->path,
-                 strerror(number));
+  return tl_fail(TL_EIO, "%s: cannot write: %s%s", part->path, strerror(number),
+                 part->goes ? "; the file was not kept" : "");
 }
 
 TlStatus tl_outpart_put(const TlOutPart *part, int64_t at, const void *bytes, size_t size) {

@@ -14,9 +14,11 @@
 
 typedef struct TlOutPart {
   const char *path; /* the product, for messages; borrowed until it is closed */
+  bool goes;        /* after a failure the file is not kept */
   int descriptor;
 } TlOutPart;
 
+/* temp may be the path itself, of a file that has its name already and keeps it. */
 TlStatus tl_outpart_open(TlOutPart *part, const char *path, const char *temp);
 TlStatus tl_outpart_put(const TlOutPart *part, int64_t at, const void *bytes, size_t size);
 /* sync: what was put is on the disk when this returns. Closes in any case; fine where none is open

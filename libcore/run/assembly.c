@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "run/bodies.h"
-#include "run/gather.h"
+#include "run/handout.h"
 #include "run/assembly_kinds.h"
 #include "run/materials.h"
 

@@ -1,7 +1,7 @@
 #include "run/cells.h"
 
 #include "base/mem.h"
-#include "run/gather.h"
+#include "run/lines.h"
 #include "run/run.h"
 #include "shape/moving.h"
 
@@ -208,21 +208,20 @@ TlRows tl_cell_rows(const TlCellRow *row, int64_t count) {
 
 /* ---- lines ---- */
 
-typedef struct Way {
-  TlRun *run;
-  TlCellRow held; /* rank 0: not written yet, for the next may be of the same body and cell */
+typedef struct Writing {
+  const TlRun *run;
+  TlLines lines;
+  TlCellRow held; /* not written yet, for the next may be of the same body and cell */
   bool holds;
-} Way;
+} Writing;
 
-static TlStatus put_held(const Way *w) {
-  const TlRun *run = w->run;
-  TlCellLine line = {run->model->terrain.origin, &run->cells.grid, w->held};
-  return w->holds ? tl_output_line(&w->run->output, TL_TABLE_CELLS, &tl_cell_columns, &line)
-                  : TL_OK;
+static TlStatus put_held(Writing *w) {
+  TlCellLine line = {w->run->model->terrain.origin, &w->run->cells.grid, w->held};
+  return w->holds ? tl_lines_put(&w->lines, &line) : TL_OK;
 }
 
 static TlStatus take(void *context, const unsigned char *records, int64_t count) {
-  Way *w = context;
+  Writing *w = context;
   for (int64_t i = 0; i < count; i++) {
     TlCellRow row;
     records = tl_record_unpack(&tl_cell_row_record, TL_SAVE, &row, 0, records);
@@ -234,7 +233,7 @@ static TlStatus take(void *context, const unsigned char *records, int64_t count)
     w->held = row;
     w->holds = true;
   }
-  return TL_OK;
+  return count == 0 ? put_held(w) : TL_OK;
 }
 
 TlStatus tl_cells_write(TlRun *run, bool keep) {
@@ -242,13 +241,10 @@ TlStatus tl_cells_write(TlRun *run, bool keep) {
   TlCellRow *row = NULL;
   if (!c->wanted) return TL_OK;
   TlStatus status = tl_comm_agree(run->comm, tl_cells_sorted(c, &row));
-  Way w = {.run = run};
+  Writing w = {.run = run, .lines = {run->comm, &run->output, TL_TABLE_CELLS, &tl_cell_columns}};
   TlRows rows = tl_cell_rows(row, c->count);
-  if (status == TL_OK) {
-    status = tl_gather_rows(run->comm, &rows, take, &w);
-    if (status == TL_OK) status = put_held(&w);
-    status = tl_comm_agree(run->comm, status);
-  }
+  rows.keys = 2; /* of a body in a cell, whichever rank saw it */
+  if (status == TL_OK) status = tl_lines_write(&w.lines, &rows, take, &w);
   tl_free(row);
   if (status == TL_OK && !keep) tl_cells_clear(c);
   return status;

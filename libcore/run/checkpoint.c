@@ -650,17 +650,18 @@ static TlStatus check_terrain(TlRun *run) {
                        tl_checkpoint_path(run->checkpoint));
 }
 
-/* Rank 0 takes them all: they are largest values, which any rank may add to. */
+/* Each rank takes a part: they are largest values, which any rank may add to. */
 static TlStatus load_cells(TlRun *run) {
   TlCells *c = &run->cells;
   int64_t count, cells = c->grid.nx * c->grid.ny;
-  if (!c->wanted || tl_comm_rank(run->comm) != 0) return TL_OK;
+  int me = tl_comm_rank(run->comm), ranks = tl_comm_size(run->comm);
+  if (!c->wanted) return TL_OK;
   TL_TRY(find_records(run, "cells", &tl_cell_row_record, &count));
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = count * me / ranks; i < count * (me + 1) / ranks; i++) {
     TlCellRow row;
     TL_TRY(tl_checkpoint_read(run->checkpoint, "cells", i, 1, &row));
     if (row.cell < 0 || row.cell >= cells) return no_state(run, "cells", i, "its cell");
-    row.rank = 0;
+    row.rank = me;
     TL_TRY(tl_cells_add(c, &row));
   }
   return TL_OK;
@@ -788,35 +789,84 @@ static TlStatus check_known(const TlCheckpoint *c) {
   return TL_OK;
 }
 
-/* Rank 0: step of the newest whole one. */
-static TlStatus newest(TlRun *run, int64_t *step) {
-  int64_t *steps, count;
-  TlCheckpoint *c = NULL;
-  TlStatus status = tl_checkpoint_list(run->folder, &steps, &count);
-  *step = -1;
-  for (int64_t i = 0; status == TL_OK && *step < 0 && i < count; i++) {
-    status = tl_checkpoint_open(&c, run->folder, steps[i], true);
-    if (status == TL_OK) *step = steps[i];
-    if (status != TL_EINPUT) continue;
-    tl_log_warn("%s; it is skipped", tl_message());
-    status = TL_OK;
+static int64_t first_block(const TlRun *run, int64_t blocks, int rank) {
+  return blocks * rank / tl_comm_size(run->comm);
+}
+
+/* The ranks' digests follow those that rank 0 has. */
+static TlStatus gather_digests(TlRun *run, int64_t blocks, unsigned char *digests,
+                               TlCommBatch *batch) {
+  int me = tl_comm_rank(run->comm), ranks = tl_comm_size(run->comm);
+  if (ranks == 1) return TL_OK; /* perhaps without MPI */
+  for (int r = 1; r < ranks; r++) {
+    int64_t first = first_block(run, blocks, r);
+    size_t size = (size_t)(first_block(run, blocks, r + 1) - first) * TL_DIGEST_BYTES;
+    if (size == 0) continue;
+    if (me == r) TL_TRY(tl_comm_send(run->comm, batch, 0, TAG_DIGESTS, digests, size));
+    if (me == 0)
+      TL_TRY(tl_comm_receive(run->comm, batch, r, TAG_DIGESTS, digests + first * TL_DIGEST_BYTES,
+                             size));
   }
-  tl_checkpoint_close(c);
-  tl_free(steps);
-  if (status == TL_OK && *step < 0)
-    return tl_fail(TL_EINPUT,
-                   "%s: holds no whole checkpoint to resume from; start the study anew, with "
-                   "--overwrite",
-                   run->folder);
+  return tl_comm_wait(run->comm, batch);
+}
+
+/* Collective. Each rank reads a part of the checkpoint for its digests; rank 0 holds those of all
+ * parts, 32 bytes for 1,024 records. */
+static TlStatus verify(TlRun *run) {
+  TlCheckpoint *c = run->checkpoint;
+  TlCommBatch batch = {0};
+  unsigned char *digests;
+  int me = tl_comm_rank(run->comm);
+  int64_t blocks = tl_checkpoint_blocks(c), first = first_block(run, blocks, me),
+          count = first_block(run, blocks, me + 1) - first;
+  TlStatus status = TL_NEW(digests, (size_t)(me == 0 ? blocks : count) * TL_DIGEST_BYTES);
+  if (status == TL_OK) status = tl_comm_batch_reserve(&batch, (size_t)tl_comm_size(run->comm));
+  if (status == TL_OK) status = tl_checkpoint_digest(c, first, count, digests);
+  status = tl_comm_agree(run->comm, status);
+  if (status == TL_OK) {
+    status = gather_digests(run, blocks, digests, &batch);
+    if (status == TL_OK && me == 0) status = tl_checkpoint_verify(c, digests);
+    status = tl_comm_agree(run->comm, status);
+  }
+  tl_comm_batch_free(&batch);
+  tl_free(digests);
   return status;
 }
 
+/* Collective. On failure run->checkpoint stays NULL. */
+static TlStatus open_whole(TlRun *run, int64_t step) {
+  TlStatus status = tl_checkpoint_open(&run->checkpoint, run->folder, step, false);
+  status = tl_comm_agree(run->comm, status);
+  if (status == TL_OK) status = verify(run);
+  if (status == TL_OK) return TL_OK;
+  tl_checkpoint_close(run->checkpoint);
+  run->checkpoint = NULL;
+  return status;
+}
+
+/* Collective. The newest whole one of those that rank 0 has listed. */
+static TlStatus open_newest(TlRun *run, const int64_t *steps, int64_t count) {
+  TL_TRY(tl_comm_most_int(run->comm, &count, 1));
+  for (int64_t i = 0; i < count; i++) {
+    int64_t step = steps ? steps[i] : -1;
+    TL_TRY(tl_comm_most_int(run->comm, &step, 1));
+    TlStatus status = open_whole(run, step);
+    if (status != TL_EINPUT) return status;
+    tl_log_warn("%s; it is skipped", tl_message());
+  }
+  return tl_fail(TL_EINPUT,
+                 "%s: holds no whole checkpoint to resume from; start the study anew, with "
+                 "--overwrite",
+                 run->folder);
+}
+
 TlStatus tl_resume_find(TlRun *run) {
-  int64_t step = -1;
-  TlStatus status = tl_comm_rank(run->comm) == 0 ? newest(run, &step) : TL_OK;
-  TL_TRY(tl_comm_agree(run->comm, status));
-  TL_TRY(tl_comm_most_int(run->comm, &step, 1));
-  status = tl_checkpoint_open(&run->checkpoint, run->folder, step, false);
+  int64_t *steps = NULL, count = 0;
+  TlStatus status = TL_OK;
+  if (tl_comm_rank(run->comm) == 0) status = tl_checkpoint_list(run->folder, &steps, &count);
+  status = tl_comm_agree(run->comm, status);
+  if (status == TL_OK) status = open_newest(run, steps, count);
+  tl_free(steps);
   if (status == TL_OK) status = check_known(run->checkpoint);
   return tl_comm_agree(run->comm, status);
 }

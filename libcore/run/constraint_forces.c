@@ -1,12 +1,12 @@
 #include "run/constraint_forces.h"
 
 #include "base/mem.h"
-#include "run/gather.h"
+#include "run/lines.h"
 #include "run/run.h"
 
 #include <string.h>
 
-/* A line on its way to rank 0. */
+/* A line on its way to the rank that writes it. */
 typedef struct Record {
   int64_t key[4]; /* kind, low, high, number */
   TlVec3 point, force, moment;
@@ -69,10 +69,10 @@ TlStatus tl_constraint_take(TlRun *run) {
   return tl_step_constraints(run->work, &t->row, &t->count);
 }
 
-static void fill(void *context, int64_t first, int64_t count, unsigned char *to) {
-  const TlRun *run = context;
+static void pack(const void *of, int64_t first, int64_t count, unsigned char *to) {
+  const TlConstraintRow *row = of;
   for (int64_t i = first; i < first + count; i++, to += sizeof(Record)) {
-    const TlConstraintRow *c = &run->constraints.row[i];
+    const TlConstraintRow *c = &row[i];
     const Record r = {{(int64_t)c->kind, c->key.low, c->key.high, c->key.number},
                       c->point_m,
                       c->force_N,
@@ -81,24 +81,24 @@ static void fill(void *context, int64_t first, int64_t count, unsigned char *to)
   }
 }
 
+typedef struct Writing {
+  Row row;
+  TlLines lines;
+} Writing;
+
 static TlStatus take(void *context, const unsigned char *records, int64_t count) {
-  TlRun *run = context;
-  Row row = {.run = run, .step = run->state->totals.steps};
+  Writing *w = context;
   for (int64_t i = 0; i < count; i++) {
-    memcpy(&row.r, records + (size_t)i * sizeof row.r, sizeof row.r);
-    TL_TRY(tl_output_line(&run->output, TL_TABLE_CONSTRAINT, &tl_constraint_columns, &row));
+    memcpy(&w->row.r, records + (size_t)i * sizeof w->row.r, sizeof w->row.r);
+    TL_TRY(tl_lines_put(&w->lines, &w->row));
   }
   return TL_OK;
 }
 
 TlStatus tl_constraint_write(TlRun *run) {
-  const TlGather g = {.comm = run->comm,
-                      .record_bytes = sizeof(Record),
-                      .keys = 4,
-                      .count = run->constraints.count,
-                      .fill = fill,
-                      .take = take,
-                      .context = run};
-  if (!run->constraints.wanted) return TL_OK;
-  return tl_comm_agree(run->comm, tl_gather_sorted(&g));
+  const TlConstraintTable *t = &run->constraints;
+  Writing w = {.row = {.run = run, .step = run->state->totals.steps},
+               .lines = {run->comm, &run->output, TL_TABLE_CONSTRAINT, &tl_constraint_columns}};
+  const TlRows rows = tl_line_rows(sizeof(Record), 4, t->count, pack, t->row);
+  return t->wanted ? tl_lines_write(&w.lines, &rows, take, &w) : TL_OK;
 }

@@ -1,7 +1,7 @@
 #include "run/departures.h"
 
 #include "base/mem.h"
-#include "run/gather.h"
+#include "run/lines.h"
 #include "solve/sleep.h"
 #include "run/run.h"
 
@@ -16,7 +16,7 @@ static const char *const reasons[] = {[TL_LEFT_TERRAIN] = "left the terrain",
                                       [TL_EMBEDDED_OUT] = "lay in another grain",
                                       [TL_UNRESOLVED_OUT] = "unresolved collisions"};
 
-/* A line on its way to rank 0. */
+/* A line on its way to the rank that writes it. */
 typedef struct Record {
   int64_t id, reason;
   double number[NUMBERS];
@@ -50,34 +50,34 @@ static const TlColumn columns[] = {
 const TlColumns tl_departures_columns = {"a grain that left the run", 1, columns,
                                          sizeof columns / sizeof *columns};
 
-typedef struct Lines {
+typedef struct Leaving {
   Record *record;
   int64_t count;
-  TlOutput *output;
-} Lines;
+  TlLines lines;
+} Leaving;
 
 static int by_id(const void *a, const void *b) {
   int64_t x = ((const Record *)a)->id, y = ((const Record *)b)->id;
   return (x > y) - (x < y);
 }
 
-static void fill(void *context, int64_t first, int64_t count, unsigned char *to) {
-  memcpy(to, ((const Lines *)context)->record + first, (size_t)count * sizeof(Record));
+static void pack(const void *of, int64_t first, int64_t count, unsigned char *to) {
+  memcpy(to, (const Record *)of + first, (size_t)count * sizeof(Record));
 }
 
 static TlStatus take(void *context, const unsigned char *records, int64_t count) {
-  const Lines *w = context;
+  Leaving *w = context;
   for (int64_t i = 0; i < count; i++) {
     Record r;
     memcpy(&r, records + (size_t)i * sizeof r, sizeof r);
-    TL_TRY(tl_output_line(w->output, TL_TABLE_DEPARTURES, &tl_departures_columns, &r));
+    TL_TRY(tl_lines_put(&w->lines, &r));
   }
   return TL_OK;
 }
 
 /* A line a grain: of a body with several parts one each, with its own mass. */
 static TlStatus list(const TlRun *run, const unsigned char *leaves, bool removed, int64_t step,
-                     Lines *w) {
+                     Leaving *w) {
   const TlBodies *b = &run->state->dem.bodies;
   const TlColliders *c = &b->colliders;
   TL_TRY(TL_NEW(w->record, (size_t)c->owned));
@@ -97,16 +97,10 @@ static TlStatus list(const TlRun *run, const unsigned char *leaves, bool removed
 }
 
 static TlStatus write(TlRun *run, const unsigned char *leaves, bool removed, int64_t step) {
-  Lines w = {.output = &run->output};
+  Leaving w = {.lines = {run->comm, &run->output, TL_TABLE_DEPARTURES, &tl_departures_columns}};
   TlStatus status = tl_comm_agree(run->comm, list(run, leaves, removed, step, &w));
-  TlGather g = {.comm = run->comm,
-                .record_bytes = sizeof(Record),
-                .keys = 1,
-                .count = w.count,
-                .fill = fill,
-                .take = take,
-                .context = &w};
-  if (status == TL_OK) status = tl_comm_agree(run->comm, tl_gather_sorted(&g));
+  TlRows rows = tl_line_rows(sizeof(Record), 1, w.count, pack, w.record);
+  if (status == TL_OK) status = tl_lines_write(&w.lines, &rows, take, &w);
   tl_free(w.record);
   return status;
 }

@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "run/avatars.h"
-#include "run/gather.h"
+#include "run/handout.h"
 #include "run/assembly_kinds.h"
 #include "shape/apart.h"
 

@@ -1,4 +1,4 @@
-#include "run/gather.h"
+#include "run/handout.h"
 
 #include "dist/exchange.h"
 

@@ -25,6 +25,7 @@ typedef struct Taking {
   TlComm *comm;
   const TlRows *rows;
   TlPortion *part;
+  bool groups;  /* rows with equal keys stay together */
   size_t bytes; /* of a row */
   int borders;
   Border *border;
@@ -134,11 +135,13 @@ static TlStatus find_keys(Taking *s, int level) {
 
 static TlStatus find_borders(Taking *s) {
   bool left = s->borders > 0;
-  for (int level = 0; left && level <= s->rows->keys; level++) {
+  int levels = s->rows->keys + !s->groups;
+  for (int level = 0; left && level < levels; level++) {
     TL_TRY(find_keys(s, level));
     left = false;
     for (int j = 0; j < s->borders; j++) left |= !is_found(&s->border[j]);
   }
+  if (s->groups) return TL_OK;           /* whose first rows are at `from` */
   for (int j = 0; j < s->borders; j++) { /* of one rank's equal rows the first ones come before */
     Border *b = &s->border[j];
     if (b->from < b->to) b->from += b->wanted - b->below;
@@ -252,7 +255,8 @@ static TlStatus take(Taking *s) {
   return TL_OK;
 }
 
-TlStatus tl_portion_take(TlComm *comm, const TlRows *rows, int64_t block, TlPortion *part) {
+static TlStatus take_part(TlComm *comm, const TlRows *rows, int64_t block, bool groups,
+                          TlPortion *part) {
   int ranks = tl_comm_size(comm), me = tl_comm_rank(comm);
   *part = (TlPortion){.rows = *rows, .all = rows->count, .writers = 1, .block = block};
   if (ranks == 1) return TL_OK;
@@ -266,6 +270,7 @@ TlStatus tl_portion_take(TlComm *comm, const TlRows *rows, int64_t block, TlPort
   Taking s = {.comm = comm,
               .rows = rows,
               .part = part,
+              .groups = groups,
               .bytes = tl_rows_bytes(rows),
               .borders = part->writers - 1};
   TlStatus status = take(&s);
@@ -277,6 +282,14 @@ TlStatus tl_portion_take(TlComm *comm, const TlRows *rows, int64_t block, TlPort
   tl_comm_batch_free(&s.batch);
   if (status != TL_OK) tl_portion_free(part);
   return status;
+}
+
+TlStatus tl_portion_take(TlComm *comm, const TlRows *rows, int64_t block, TlPortion *part) {
+  return take_part(comm, rows, block, false, part);
+}
+
+TlStatus tl_portion_take_groups(TlComm *comm, const TlRows *rows, int64_t block, TlPortion *part) {
+  return take_part(comm, rows, block, true, part);
 }
 
 void tl_portion_free(TlPortion *part) {

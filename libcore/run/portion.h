@@ -28,6 +28,9 @@ typedef struct TlPortion {
  * are until tl_portion_free, for part->rows reads them. Of rows with equal keys those of the lower rank
  * come first. After a failure there is nothing to free. */
 TlStatus tl_portion_take(TlComm *comm, const TlRows *rows, int64_t block, TlPortion *part);
+/* The same, but that rows with equal keys come to one rank: a part begins with the first of those among
+ * which it would begin otherwise. first and tl_portion_first do not say where. */
+TlStatus tl_portion_take_groups(TlComm *comm, const TlRows *rows, int64_t block, TlPortion *part);
 void tl_portion_free(TlPortion *part);
 
 /* Number of the first row of a writer's part; of the one after the last: all. */

@@ -247,6 +247,11 @@ static TlStatus get(TlCheckpoint *c, void *bytes, size_t size) {
   return ferror(c->file) ? tl_fail_errno(c->path, "cannot read") : damaged(c, "it is cut short");
 }
 
+static TlStatus read_at(TlCheckpoint *c, int64_t at, void *bytes, size_t size) {
+  if (fseek(c->file, at, SEEK_SET) != 0) return tl_fail_errno(c->path, "cannot read");
+  return get(c, bytes, size);
+}
+
 static TlStatus read_head(TlCheckpoint *c, int64_t step) {
   TL_TRY(get(c, &c->head, sizeof c->head));
   if (memcmp(c->head.magic, magic, sizeof magic) != 0)
@@ -287,46 +292,89 @@ static TlStatus read_sections(TlCheckpoint *c) {
   }
 }
 
-/* What a section is checked with, for one after the other. */
-typedef struct Check {
-  TlDigest *digest, *block;
+static int64_t records_of(const Section *s) {
+  return s->head.record_bytes > 0 ? s->head.records : 0;
+}
+
+static int64_t blocks_of(const Section *s) {
+  return (records_of(s) + TL_CHECKPOINT_BLOCK - 1) / TL_CHECKPOINT_BLOCK;
+}
+
+int64_t tl_checkpoint_blocks(const TlCheckpoint *c) {
+  int64_t blocks = 0;
+  for (size_t i = 0; i < c->count; i++) blocks += blocks_of(&c->section[i]);
+  return blocks;
+}
+
+/* What blocks are digested with, one after the other. */
+typedef struct Digester {
+  TlDigest *digest;
   unsigned char *bytes;
   size_t capacity;
-} Check;
+} Digester;
 
-static TlStatus verify_section(TlCheckpoint *c, const Section *s, Check *check) {
-  unsigned char value[TL_DIGEST_BYTES], stored[TL_DIGEST_BYTES];
-  if (fseek(c->file, s->start, SEEK_SET) != 0) return tl_fail_errno(c->path, "cannot read");
-  tl_digest_restart(check->digest);
-  tl_digest_add(check->digest, &c->head, sizeof c->head);
-  tl_digest_add(check->digest, &s->head, sizeof s->head);
-  int64_t records = s->head.record_bytes > 0 ? s->head.records : 0;
-  for (int64_t left = records; left > 0; left -= TL_CHECKPOINT_BLOCK) {
-    int64_t n = left < TL_CHECKPOINT_BLOCK ? left : TL_CHECKPOINT_BLOCK;
-    size_t size = (size_t)n * s->head.record_bytes;
-    TL_TRY(TL_RESERVE(check->bytes, check->capacity, size + 1));
-    TL_TRY(get(c, check->bytes, size));
-    tl_digest_restart(check->block);
-    tl_digest_add(check->block, check->bytes, size);
-    TL_TRY(tl_context(tl_digest_value(check->block, value), "%s", c->path));
-    tl_digest_add(check->digest, value, sizeof value);
+static TlStatus digest_block(TlCheckpoint *c, const Section *s, int64_t block, Digester *d,
+                             unsigned char *value) {
+  int64_t first = block * TL_CHECKPOINT_BLOCK, n = records_of(s) - first;
+  if (n > TL_CHECKPOINT_BLOCK) n = TL_CHECKPOINT_BLOCK;
+  size_t size = (size_t)n * s->head.record_bytes;
+  TL_TRY(TL_RESERVE(d->bytes, d->capacity, size));
+  TL_TRY(read_at(c, s->start + first * (int64_t)s->head.record_bytes, d->bytes, size));
+  tl_digest_restart(d->digest);
+  tl_digest_add(d->digest, d->bytes, size);
+  return tl_context(tl_digest_value(d->digest, value), "%s", c->path);
+}
+
+TlStatus tl_checkpoint_digest(TlCheckpoint *c, int64_t first, int64_t count,
+                              unsigned char *digests) {
+  Digester d = {0};
+  int64_t before = 0; /* blocks of the sections passed */
+  TlStatus status = tl_digest_new(&d.digest);
+  for (size_t i = 0; i < c->count; before += blocks_of(&c->section[i++])) {
+    const Section *s = &c->section[i];
+    int64_t from = first > before ? first - before : 0, to = first + count - before;
+    if (to > blocks_of(s)) to = blocks_of(s);
+    for (int64_t k = from; status == TL_OK && k < to; k++, digests += TL_DIGEST_BYTES)
+      status = digest_block(c, s, k, &d, digests);
   }
-  TL_TRY(tl_context(tl_digest_value(check->digest, value), "%s", c->path));
-  TL_TRY(get(c, stored, sizeof stored));
+  tl_digest_free(d.digest);
+  tl_free(d.bytes);
+  return status;
+}
+
+static TlStatus verify_section(TlCheckpoint *c, const Section *s, TlDigest *digest,
+                               const unsigned char *blocks) {
+  unsigned char value[TL_DIGEST_BYTES], stored[TL_DIGEST_BYTES];
+  tl_digest_restart(digest);
+  tl_digest_add(digest, &c->head, sizeof c->head);
+  tl_digest_add(digest, &s->head, sizeof s->head);
+  tl_digest_add(digest, blocks, (size_t)blocks_of(s) * TL_DIGEST_BYTES);
+  TL_TRY(tl_context(tl_digest_value(digest, value), "%s", c->path));
+  TL_TRY(read_at(c, s->start + (int64_t)s->head.record_bytes * s->head.records, stored,
+                 sizeof stored));
   if (memcmp(value, stored, sizeof value) == 0) return TL_OK;
   return tl_fail(TL_EINPUT, "%s: damaged: section '%s' does not match its digest", c->path,
                  s->head.name);
 }
 
+TlStatus tl_checkpoint_verify(TlCheckpoint *c, const unsigned char *digests) {
+  TlDigest *digest;
+  TlStatus status = tl_digest_new(&digest);
+  for (size_t i = 0; status == TL_OK && i < c->count; i++) {
+    status = verify_section(c, &c->section[i], digest, digests);
+    digests += (size_t)blocks_of(&c->section[i]) * TL_DIGEST_BYTES;
+  }
+  tl_digest_free(digest);
+  return status;
+}
+
 static TlStatus verify_all(TlCheckpoint *c) {
-  Check check = {0};
-  TlStatus status = tl_digest_new(&check.digest);
-  if (status == TL_OK) status = tl_digest_new(&check.block);
-  for (size_t i = 0; status == TL_OK && i < c->count; i++)
-    status = verify_section(c, &c->section[i], &check);
-  tl_digest_free(check.digest);
-  tl_digest_free(check.block);
-  tl_free(check.bytes);
+  unsigned char *digests;
+  int64_t blocks = tl_checkpoint_blocks(c);
+  TL_TRY(TL_NEW(digests, (size_t)blocks * TL_DIGEST_BYTES));
+  TlStatus status = tl_checkpoint_digest(c, 0, blocks, digests);
+  if (status == TL_OK) status = tl_checkpoint_verify(c, digests);
+  tl_free(digests);
   return status;
 }
 
@@ -386,9 +434,8 @@ TlStatus tl_checkpoint_read(TlCheckpoint *c, const char *name, int64_t first, in
                             void *rows) {
   const Section *s = section_of(c, name);
   assert(s && first >= 0 && first + count <= s->head.records);
-  int64_t at = s->start + first * (int64_t)s->head.record_bytes;
-  if (fseek(c->file, at, SEEK_SET) != 0) return tl_fail_errno(c->path, "cannot read");
-  return get(c, rows, (size_t)count * s->head.record_bytes);
+  return read_at(c, s->start + first * (int64_t)s->head.record_bytes, rows,
+                 (size_t)count * s->head.record_bytes);
 }
 
 void tl_checkpoint_close(TlCheckpoint *c) {

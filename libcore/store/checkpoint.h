@@ -51,6 +51,13 @@ typedef struct TlCheckpoint TlCheckpoint;
  * with it. */
 TlStatus tl_checkpoint_open(TlCheckpoint **checkpoint, const char *folder, int64_t step,
                             bool verify);
+/* The same in two parts, the first of which several processes can share: digests of blocks [first, first +
+ * count) of all sections' blocks, TL_DIGEST_BYTES each, and whether those of all blocks are what the
+ * file says. */
+int64_t tl_checkpoint_blocks(const TlCheckpoint *checkpoint);
+TlStatus tl_checkpoint_digest(TlCheckpoint *checkpoint, int64_t first, int64_t count,
+                              unsigned char *digests);
+TlStatus tl_checkpoint_verify(TlCheckpoint *checkpoint, const unsigned char *digests);
 const char *tl_checkpoint_path(const TlCheckpoint *checkpoint);
 bool tl_checkpoint_has(const TlCheckpoint *checkpoint, const char *name);
 /* Name of section i, NULL behind the last. */

@@ -43,20 +43,36 @@ static TlStatus cannot(const TlLineFile *t, const char *what) {
   return tl_fail(TL_EIO, "%s: cannot %s: %s", t->path, what, strerror(errno));
 }
 
-/* Appends to the line that is being made, which has *used characters. */
-static TlStatus add(TlLineFile *t, size_t *used, const char *text) {
+/* ---- lines in memory ---- */
+
+static TlStatus add(TlLineText *lines, const char *text) {
   size_t length = strlen(text);
-  TL_TRY(TL_RESERVE(t->line, t->capacity, *used + length + 1));
-  memcpy(t->line + *used, text, length + 1);
-  *used += length;
+  TL_TRY(TL_RESERVE(lines->text, lines->capacity, lines->used + length + 1));
+  memcpy(lines->text + lines->used, text, length + 1);
+  lines->used += length;
   return TL_OK;
 }
 
-/* Ends the line that was made and writes it. */
-static TlStatus put_line(TlLineFile *t, size_t used) {
-  TL_TRY(add(t, &used, "\n"));
+TlStatus tl_linetext_add(TlLineText *lines, const double *values, int count, const char *last) {
+  char text[40];
+  for (int i = 0; i < count; i++) {
+    if (i) TL_TRY(add(lines, ","));
+    tl_text_real(text, values[i]);
+    TL_TRY(add(lines, isnan(values[i]) ? "" : text));
+  }
+  if (last) {
+    TL_TRY(add(lines, ","));
+    TL_TRY(add(lines, last));
+  }
+  return add(lines, "\n");
+}
+
+/* ---- the file ---- */
+
+/* Writes the line that was made. */
+static TlStatus put_line(TlLineFile *t) {
   long start = ftell(t->file);
-  if (start >= 0 && fwrite(t->line, 1, used, t->file) == used) return TL_OK;
+  if (start >= 0 && fwrite(t->line.text, 1, t->line.used, t->file) == t->line.used) return TL_OK;
   TlStatus status = cannot(t, "write");
   if (start >= 0 && ftruncate(fileno(t->file), start) == 0 && fseek(t->file, start, SEEK_SET) == 0)
     return status;
@@ -64,32 +80,23 @@ static TlStatus put_line(TlLineFile *t, size_t used) {
 }
 
 TlStatus tl_linefile_begin(TlLineFile *t, const char *folder, const char *header) {
-  size_t used = 0;
   TL_TRY(place(t, folder, header));
   t->file = fopen(t->path, "wx"); /* what was there is gone by now; no link is followed */
   if (!t->file) return tl_fail_errno(t->path, "cannot create");
   setvbuf(t->file, NULL, _IONBF, 0);
-  TL_TRY(add(t, &used, header));
-  TL_TRY(put_line(t, used));
+  TL_TRY(add(&t->line, header));
+  TL_TRY(add(&t->line, "\n"));
+  TL_TRY(put_line(t));
   return tl_claim_made(t->path);
 }
 
 TlStatus tl_linefile_line(TlLineFile *t, const double *values, int count, const char *last) {
-  char text[40];
-  size_t used = 0;
   if (!t->file || count + (last != NULL) != t->columns)
     return tl_fail(TL_EUSAGE, "%s: %d values for %d columns", t->path ? t->path : t->name, count,
                    t->columns);
-  for (int i = 0; i < count; i++) {
-    if (i) TL_TRY(add(t, &used, ","));
-    tl_text_real(text, values[i]);
-    TL_TRY(add(t, &used, isnan(values[i]) ? "" : text));
-  }
-  if (last) {
-    TL_TRY(add(t, &used, ","));
-    TL_TRY(add(t, &used, last));
-  }
-  return put_line(t, used);
+  t->line.used = 0;
+  TL_TRY(tl_linetext_add(&t->line, values, count, last));
+  return put_line(t);
 }
 
 TlStatus tl_linefile_bytes(TlLineFile *t, bool sync, int64_t *bytes) {
@@ -99,6 +106,15 @@ TlStatus tl_linefile_bytes(TlLineFile *t, bool sync, int64_t *bytes) {
   if (at < 0 || (sync && fsync(fileno(t->file)) != 0)) return cannot(t, "write");
   *bytes = at;
   return TL_OK;
+}
+
+TlStatus tl_linefile_pass(TlLineFile *t, int64_t bytes) {
+  return fseek(t->file, bytes, SEEK_CUR) == 0 ? TL_OK : cannot(t, "write");
+}
+
+TlStatus tl_linefile_cut(TlLineFile *t) {
+  long end = ftell(t->file);
+  return end >= 0 && ftruncate(fileno(t->file), end) == 0 ? TL_OK : cannot(t, "cut");
 }
 
 static TlStatus unfit(const TlLineFile *t, const char *what) {
@@ -126,6 +142,6 @@ TlStatus tl_linefile_resume(TlLineFile *t, const char *folder, const char *heade
 void tl_linefile_close(TlLineFile *t) {
   if (t->file) fclose(t->file);
   tl_free(t->path);
-  tl_free(t->line);
+  tl_free(t->line.text);
   *t = (TlLineFile){.name = t->name};
 }

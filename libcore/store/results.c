@@ -681,6 +681,19 @@ TlStatus tl_results_table_bytes(TlResultsWriter *w, TlResultsTable table, bool s
   return tl_linefile_bytes(&w->table[table], sync, bytes);
 }
 
+TlOutFile tl_results_table_file(const TlResultsWriter *w, TlResultsTable table) {
+  char *path = w->table[table].path;
+  return (TlOutFile){.path = path, .temp = path};
+}
+
+TlStatus tl_results_table_pass(TlResultsWriter *w, TlResultsTable table, int64_t bytes) {
+  return tl_linefile_pass(&w->table[table], bytes);
+}
+
+TlStatus tl_results_table_cut(TlResultsWriter *w, TlResultsTable table) {
+  return tl_linefile_cut(&w->table[table]);
+}
+
 /* ---- resuming in a folder ---- */
 
 /* Frames from `frames` on, half files and the view of frames for ParaView go; *held: whole frames that stay. */

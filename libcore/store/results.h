@@ -138,6 +138,11 @@ TlStatus tl_results_table_line(TlResultsWriter *writer, TlResultsTable table, co
  * returns. */
 TlStatus tl_results_table_bytes(TlResultsWriter *writer, TlResultsTable table, bool sync,
                                 int64_t *bytes);
+/* For other processes that write lines behind the last one: the file, both names being its own
+ * (borrowed); they have written so many bytes; what they wrote is to go. */
+TlOutFile tl_results_table_file(const TlResultsWriter *writer, TlResultsTable table);
+TlStatus tl_results_table_pass(TlResultsWriter *writer, TlResultsTable table, int64_t bytes);
+TlStatus tl_results_table_cut(TlResultsWriter *writer, TlResultsTable table);
 
 /* What of a table stays when a run continues. */
 typedef struct TlTableKept {

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { VTK_CELL_VERTEX = 1 };
+enum { VTK_CELL_VERTEX = 1, BLOCK_ROWS = 65536 };
 static const int VTKHDF_VERSION[2] = {2, 0};
 
 typedef struct Job {
@@ -76,18 +76,20 @@ static double radius_of(const View *v, int64_t id) {
   return low < v->shapes && v->shape_id[low] == id ? cbrt(0.75 / M_PI * v->shape_m3[low]) : 0;
 }
 
-static TlStatus append_radii(View *v, const TlH5File *frame, int64_t rows) {
+/* Of rows [first, first + rows) of the frame. */
+static TlStatus append_radii(View *v, const TlH5File *frame, int64_t first, int64_t rows) {
   int64_t *id = NULL;
   double *radius = NULL;
   TlStatus status = TL_NEW(id, (size_t)rows);
   if (status == TL_OK) status = TL_NEW(radius, (size_t)rows);
   if (status == TL_OK)
-    status = tl_h5_array_read(frame, frame->id, "avatar_id", H5T_NATIVE_INT64, 1, 0, id, rows);
+    status = tl_h5_array_read(frame, frame->id, "avatar_id", H5T_NATIVE_INT64, 1, first, id, rows);
   if (status == TL_OK)
-    status = tl_h5_array_read(frame, frame->id, "scale", H5T_NATIVE_DOUBLE, 1, 0, radius, rows);
+    status = tl_h5_array_read(frame, frame->id, "scale", H5T_NATIVE_DOUBLE, 1, first, radius, rows);
   for (int64_t i = 0; status == TL_OK && i < rows; i++) radius[i] *= radius_of(v, id[i]);
   if (status == TL_OK)
-    status = tl_h5_array_append(&v->file, v->radius, H5T_NATIVE_DOUBLE, 1, v->total, radius, rows);
+    status = tl_h5_array_append(&v->file, v->radius, H5T_NATIVE_DOUBLE, 1, v->total + first, radius,
+                                rows);
   tl_free(id);
   tl_free(radius);
   return status;
@@ -95,23 +97,38 @@ static TlStatus append_radii(View *v, const TlH5File *frame, int64_t rows) {
 
 /* ---- cells: each point is one ---- */
 
-static TlStatus append_cells(View *v, int64_t at, int64_t rows) {
+/* The same; last: they end the frame, whose offsets are one more than it has cells. */
+static TlStatus append_cells(View *v, int64_t at, int64_t first, int64_t rows, bool last) {
   int64_t *number = NULL;
   uint8_t *type = NULL;
   TlStatus status = TL_NEW(number, (size_t)rows + 1);
   if (status == TL_OK) status = TL_NEW(type, (size_t)rows);
-  for (int64_t i = 0; status == TL_OK && i <= rows; i++) number[i] = i;
+  for (int64_t i = 0; status == TL_OK && i <= rows; i++) number[i] = first + i;
   if (status == TL_OK) memset(type, VTK_CELL_VERTEX, (size_t)rows);
   if (status == TL_OK)
-    status = tl_h5_array_append(&v->file, v->types, H5T_NATIVE_UINT8, 1, v->total, type, rows);
-  if (status == TL_OK)
     status =
-        tl_h5_array_append(&v->file, v->connectivity, H5T_NATIVE_INT64, 1, v->total, number, rows);
-  if (status == TL_OK) /* one more a step than it has cells */
-    status = tl_h5_array_append(&v->file, v->offsets, H5T_NATIVE_INT64, 1, v->total + at, number,
-                                rows + 1);
+        tl_h5_array_append(&v->file, v->types, H5T_NATIVE_UINT8, 1, v->total + first, type, rows);
+  if (status == TL_OK)
+    status = tl_h5_array_append(&v->file, v->connectivity, H5T_NATIVE_INT64, 1, v->total + first,
+                                number, rows);
+  if (status == TL_OK)
+    status = tl_h5_array_append(&v->file, v->offsets, H5T_NATIVE_INT64, 1, v->total + at + first,
+                                number, rows + last);
   tl_free(number);
   tl_free(type);
+  return status;
+}
+
+/* In blocks, so that memory does not grow with the frame. */
+static TlStatus append_rows(View *v, const TlH5File *frame, int64_t at, int64_t rows) {
+  TlStatus status = TL_OK;
+  int64_t first = 0, most = BLOCK_ROWS;
+  do {
+    int64_t n = rows - first < most ? rows - first : most;
+    status = append_radii(v, frame, first, n);
+    if (status == TL_OK) status = append_cells(v, at, first, n, first + n == rows);
+    first += n;
+  } while (status == TL_OK && first < rows);
   return status;
 }
 
@@ -124,10 +141,9 @@ static TlStatus take_frame(View *v, int64_t at) {
   if (status == TL_OK) status = tl_h5_check_format(&frame, "talus frame", TL_RESULTS_FORMAT);
   if (status == TL_OK) status = tl_h5_get_real(&frame, frame.id, "time_s", &step->time_s, 1);
   if (status == TL_OK) status = tl_h5_array_rows(&frame, frame.id, "id", &step->rows);
-  if (status == TL_OK) status = append_radii(v, &frame, step->rows);
+  if (status == TL_OK) status = append_rows(v, &frame, at, step->rows);
   TL_CLEAN_UP(tl_h5_close(&frame));
   tl_free(path);
-  if (status == TL_OK) status = append_cells(v, at, step->rows);
   v->total += step->rows;
   return status;
 }

@@ -107,6 +107,32 @@ mv elsewhere/moved.run s.run
 # replaced: the new run has its own
 "$BIN/talus-solve" -q s.yaml --set time.steps=400 --overwrite >out.txt 2>&1 || { fail "replacing"; cat out.txt; }
 "$python" check.py s.run 1 >out.txt 2>&1 || { fail "the new run"; cat out.txt; }
+# frames of more rows than are made at a time (65,536)
+cat >many.yaml <<'YAML'
+time: {dt_s: 1.0e-4, steps: 1, frame_every_s: 1.0e-4}
+free_fall: yes
+shapes: [{name: ball, diameter_m: 2.0e-3}]
+grains: {shapes: [ball]}
+release: {assembly: lattice, low_m: [0, 0, 0], high_m: [0.084, 0.084, 0.084], spacing: 1}
+YAML
+"$BIN/talus-solve" -q many.yaml >out.txt 2>&1 || { fail "many grains"; cat out.txt; }
+"$python" - >out.txt 2>&1 <<'END' || { fail "the file of many grains"; cat out.txt; }
+import h5py
+import numpy as np
+
+g = h5py.File("many.run/run.vtkhdf")["VTKHDF"]
+steps = g["Steps"]
+n = len(h5py.File("many.run/frame_000000.h5")["id"])
+assert n > 65536 and list(g["NumberOfPoints"]) == [n, n]
+for i in range(2):
+    at = steps["CellOffsets"][i] + i
+    assert np.array_equal(g["Offsets"][at:at + n + 1], np.arange(n + 1))
+assert len(g["Offsets"]) == 2 * (n + 1)
+assert np.array_equal(g["Connectivity"][:], np.tile(np.arange(n), 2))
+assert (g["Types"][:] == 1).all() and len(g["Types"]) == 2 * n
+assert np.allclose(g["PointData/radius_m"][:], 1e-3, rtol=1e-9) and len(g["PointData/radius_m"]) == 2 * n
+END
+
 # a folder in its place is told before the run begins, and nothing is lost
 rm -rf s.run && mkdir -p s.run/run.vtkhdf
 "$BIN/talus-solve" s.yaml --set time.steps=20 --overwrite >out.txt 2>&1 && fail "a folder in the file's place is not told"

@@ -65,6 +65,19 @@ for ranks in 1 2 4; do
   same_frames one again
 done
 
+# ranks verify a checkpoint together: a bit that is flipped in the part of any of them is seen
+for sixth in 1 3 5; do
+  rm -rf again; cp -r three again
+  newest=again/checkpoint_000000000006.tck
+  at=$(($(stat -c %s $newest) * sixth / 6))
+  byte=$(od -An -tu1 -j $at -N 1 $newest)
+  printf "\\x$(printf %x $((byte ^ 16)))" | dd of=$newest bs=1 seek=$at conv=notrunc status=none
+  run 3 --resume again || fail "sixth $sixth is damaged: $(cat err)"
+  grep -q "warning: $newest: damaged: section '.*' does not match its digest; it is skipped" err || fail "sixth $sixth: $(cat err)"
+  grep -q "resuming from again/checkpoint_000000000004.tck" err || fail "sixth $sixth: $(cat err)"
+  [ "$state" = "$(grep ^state_hash: out)" ] || fail "another state after sixth $sixth was damaged"
+done
+
 # one rank's disk is full, or does not have the folder: all end, soon, with a message that names rank, file and reason
 [ "${TALUS_SANITIZED:-0}" = 0 ] || exit 0
 cat >refuse.c <<'C'

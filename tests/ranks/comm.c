@@ -371,7 +371,7 @@ TlStatus tl_comm_send(TlComm *c, TlCommBatch *batch, int to, int tag, const void
   if (size) memcpy(m->bytes, bytes, size);
   while (*last) last = &(*last)->next;
   *last = m;
-  c->counters.messages++;
+  c->counters.messages += size > 0;
   c->counters.message_bytes += (int64_t)size;
   if ((int64_t)size > c->counters.largest_message_bytes)
     c->counters.largest_message_bytes = (int64_t)size;

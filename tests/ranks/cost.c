@@ -6,7 +6,8 @@
  * The model, no measurement: work costs a rank the time that TL_AUDIT_PHASES says of its unit, a message
  * 1.5 us, a byte 0.1 ns (10 GB/s), and a collective 20 us on 64 ranks, in proportion to log2 of their number.
  * Ranks wait for each other at the end of each phase of each step, so the time of a phase is that of the rank
- * that has most. Efficiency is the time on one rank over ranks times that on so many. The serial fraction
+ * that has most. Efficiency, of a phase and of all, is the time on one rank over ranks times that on so many;
+ * it is said where one rank was asked for before. The serial fraction
  * is that of Karp and Flatt (1990): (1/S - 1/P) / (1 - 1/P), S being the speed-up on P ranks.
  */
 #include "ranks/cost.h"
@@ -18,6 +19,7 @@ static const double MESSAGE_S = 1.5e-6, BYTE_S = 1e-10, COLLECTIVE_S = 20e-6;
 /* Of all ranks, over the steps that count. */
 typedef struct Sums {
   double work, most_of_step; /* of all ranks; of the rank that has most in each step */
+  double all_messages;       /* of all ranks */
   double messages, bytes;    /* of the rank that has most in each step */
   double collectives;        /* of one rank */
   double model_s;            /* by the model, of the rank that has most in each step */
@@ -36,6 +38,7 @@ static void add_step(Cost *c, CostOfPhases *step) {
       bytes = fmax(bytes, y);
       worst_s = fmax(worst_s, 1e-9 * cost_phase[p].ns * w + MESSAGE_S * m + BYTE_S * y);
       sums[p].work += w;
+      sums[p].all_messages += m;
     }
     double collectives = (double)step[0][p].collectives;
     sums[p].most_of_step += work;
@@ -46,38 +49,57 @@ static void add_step(Cost *c, CostOfPhases *step) {
   }
 }
 
-/* one_s: the model's time of a step on one rank; 0: not known. Returns that of this number of ranks. */
-static double say(const Cost *c, double one_s) {
+/* The model's time of steps on one rank, of a phase and of all; 0: not known. */
+static double one_s[TL_AUDIT_COUNT], all_one_s;
+
+static void say_phase(int p, double steps, double ranks) {
+  const Sums *x = &sums[p];
+  double mean = x->work / ranks;
+  printf("| %s | %s | %.4g | %.2f | %.3g, %.3g | %.3g | %.3g | %.4g |", cost_phase[p].name,
+         cost_phase[p].unit, mean / steps, mean > 0 ? x->most_of_step / mean : 1,
+         x->all_messages / ranks / steps, x->messages / steps, 1e-3 * x->bytes / steps,
+         x->collectives / steps, 1e6 * x->model_s / steps);
+  if (one_s[p] > 0)
+    printf(" %.2f |\n", one_s[p] / (ranks * x->model_s));
+  else
+    printf(" |\n");
+}
+
+static void say(Cost *c) {
   double n = (double)c->steps, all_s = 0, ranks = c->ranks;
+  size_t places;
   printf("\n%d ranks, %lld grains, steps %lld to %lld, %lld cuts, %lld grains changed their rank, "
          "%.1f%% of "
          "the bytes for it\n\n",
          c->ranks, (long long)c->grains, (long long)c->from + 1, (long long)(c->from + c->steps),
          (long long)c->cuts, (long long)c->moved,
          c->messages_bytes ? 100 * (double)c->moving_bytes / (double)c->messages_bytes : 0);
-  printf(
-      "| phase | unit | mean work | worst over mean | messages | kB | collectives | model, us |\n"
-      "|---|---|---|---|---|---|---|---|\n");
+  printf("| phase | unit | mean work | worst over mean | messages: mean, most | kB | collectives | "
+         "model, us | "
+         "efficiency |\n"
+         "|---|---|---|---|---|---|---|---|---|\n");
   for (int p = 0; p < TL_AUDIT_COUNT; p++) {
-    const Sums *x = &sums[p];
-    double mean = x->work / ranks;
-    printf("| %s | %s | %.4g | %.2f | %.3g | %.3g | %.3g | %.4g |\n", cost_phase[p].name,
-           cost_phase[p].unit, mean / n, mean > 0 ? x->most_of_step / mean : 1, x->messages / n,
-           1e-3 * x->bytes / n, x->collectives / n, 1e6 * x->model_s / n);
-    all_s += x->model_s / n;
+    if (c->ranks == 1) one_s[p] = sums[p].model_s;
+    say_phase(p, n, ranks);
+    all_s += sums[p].model_s;
   }
+  if (c->ranks == 1) all_one_s = all_s;
   printf("\nwork of all phases: worst rank %.2f of the mean over these steps; waiting at each "
          "phase of each "
          "step %.2f\nmodelled: %.4g us a step",
-         cost_worst(c), cost_waiting(c), 1e6 * all_s);
-  if (one_s > 0 && c->ranks > 1) {
-    double speedup = one_s / all_s;
+         cost_worst(c), cost_waiting(c), 1e6 * all_s / n);
+  if (all_one_s > 0 && c->ranks > 1) {
+    double speedup = all_one_s / all_s;
     printf(", efficiency %.2f, serial fraction %.3f", speedup / ranks,
            (1 / speedup - 1 / ranks) / (1 - 1 / ranks));
   }
+  double dealt = cost_dealt(c, &places);
+  if (places > 0 && c->ranks > 1)
+    printf("\nsolves lie at %zu places; dealt out one by one the worst rank would have %.2f of the "
+           "mean",
+           places, dealt);
   printf("\n");
   fflush(stdout);
-  return all_s;
 }
 
 int main(int argc, char **argv) {
@@ -87,7 +109,6 @@ int main(int argc, char **argv) {
   }
   tl_log_set("cost", TL_LOG_WARN);
   tl_par_set_threads(1);
-  double one_s = 0;
   for (char *at = argv[4]; *at;) {
     Cost c = {.path = argv[1],
               .from = strtoll(argv[2], NULL, 10),
@@ -102,8 +123,7 @@ int main(int argc, char **argv) {
     if (*at) at++;
     memset(sums, 0, sizeof sums);
     if (!cost_run(&c)) return 1;
-    double all_s = say(&c, one_s);
-    if (c.ranks == 1) one_s = all_s;
+    say(&c);
     cost_free(&c);
   }
   return 0;

@@ -24,6 +24,12 @@ static const struct {
 
 typedef TlAuditCost CostOfPhases[TL_AUDIT_COUNT];
 
+/* Work of solves whose place is one: of a cell, or of a body alone. */
+typedef struct CostPlace {
+  TlVec3 at;
+  double ns;
+} CostPlace;
+
 typedef struct Cost {
   /* what is asked for */
   const char *path;
@@ -41,6 +47,8 @@ typedef struct Cost {
   int64_t moved;          /* grains that changed their rank, since then */
   int64_t messages_bytes; /* of all ranks and phases in these steps; */
   int64_t moving_bytes;   /* and of bodies that changed their rank */
+  CostPlace *place;       /* [places] of the solves, as bodies weigh after the last step */
+  size_t places, place_capacity;
   /* of the run in hand */
   CostOfPhases *before, *now; /* [ranks] */
   int told;                   /* ranks that have told what they did in this step */
@@ -76,6 +84,14 @@ static inline void cost_of_step(Cost *c) {
   if (c->take) c->take(c, c->before);
 }
 
+static inline void cost_add_places(Cost *c, const TlBodies *b) {
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (b->solve_work[i] == 0) continue;
+    if (TL_RESERVE(c->place, c->place_capacity, c->places + 1) != TL_OK) abort();
+    c->place[c->places++] = (CostPlace){b->solve_at[i], (double)b->solve_work[i]};
+  }
+}
+
 /* Called after each step on each rank. */
 static inline int cost_look(void *context) {
   CostRank *r = context;
@@ -85,6 +101,7 @@ static inline int cost_look(void *context) {
   memcpy(c->now[r->rank], r->run.audit->phase, sizeof *c->now);
   if (step > c->from)
     c->most_grains[r->rank] = cost_most(c->most_grains[r->rank], r->run.state->dem.bodies.owned);
+  if (step == c->from + c->steps) cost_add_places(c, &r->run.state->dem.bodies);
   if (++c->told == c->ranks) {
     c->told = 0;
     if (step > c->from) cost_of_step(c);
@@ -134,6 +151,7 @@ static inline void cost_free(Cost *c) {
   tl_free(c->now);
   tl_free(c->rank_ns);
   tl_free(c->most_grains);
+  tl_free(c->place);
 }
 
 static inline double cost_mean_ns(const Cost *c) {
@@ -148,6 +166,42 @@ static inline double cost_worst(const Cost *c) {
   for (int r = 0; r < c->ranks; r++) most = fmax(most, c->rank_ns[r]);
   return mean > 0 ? most / mean : 1;
 }
+static inline int cost_by_place(const void *a, const void *b) {
+  const TlVec3 *x = &((const CostPlace *)a)->at, *y = &((const CostPlace *)b)->at;
+  if (x->z != y->z) return x->z < y->z ? -1 : 1;
+  if (x->y != y->y) return x->y < y->y ? -1 : 1;
+  return (x->x > y->x) - (x->x < y->x);
+}
+static inline int cost_by_work(const void *a, const void *b) {
+  double x = ((const CostPlace *)a)->ns, y = ((const CostPlace *)b)->ns;
+  return (x < y) - (x > y);
+}
+
+/* How evenly solves could be shared if each place may go to any rank: the rank with most over the mean, when the
+ * places are dealt out by falling work, each to the rank that has least. *places: how many they are. */
+static inline double cost_dealt(Cost *c, size_t *places) {
+  size_t n = 0;
+  double *load = tl_calloc((size_t)c->ranks, sizeof *load), sum = 0, most = 0;
+  if (c->places > 0) qsort(c->place, c->places, sizeof *c->place, cost_by_place);
+  for (size_t i = 0; i < c->places; i++)
+    if (n > 0 && cost_by_place(&c->place[n - 1], &c->place[i]) == 0)
+      c->place[n - 1].ns += c->place[i].ns;
+    else
+      c->place[n++] = c->place[i];
+  if (n > 0) qsort(c->place, n, sizeof *c->place, cost_by_work);
+  for (size_t i = 0; load && i < n; i++) {
+    int least = 0;
+    for (int r = 1; r < c->ranks; r++)
+      if (load[r] < load[least]) least = r;
+    load[least] += c->place[i].ns;
+    sum += c->place[i].ns;
+    most = fmax(most, load[least]);
+  }
+  *places = c->places = n;
+  tl_free(load);
+  return sum > 0 ? most * c->ranks / sum : 1;
+}
+
 /* The same if all wait for each other at the end of each phase of each step. */
 static inline double cost_waiting(const Cost *c) {
   double mean = cost_mean_ns(c);

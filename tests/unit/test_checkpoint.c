@@ -1,5 +1,6 @@
 /* Checkpoint files: what was written is read back, and what was damaged is not read as whole. Also
  * the sums that history.csv is made of, which must not depend on the ranks. */
+#include "base/digest.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "num/exact.h"
@@ -90,6 +91,37 @@ START_TEST(no_damage_goes_unseen) {
 }
 END_TEST
 
+/* Digests that several processes take, each of a part, tell the same; of a byte that is flipped, too. */
+START_TEST(verification_is_shared) {
+  const char *folder = make("shared", 8);
+  char path[600], *bytes;
+  size_t size;
+  TlCheckpoint *c;
+  unsigned char digests[32 * TL_DIGEST_BYTES];
+  snprintf(path, sizeof path, "%s/checkpoint_000000000008.tck", folder);
+  CK_OK(tl_file_read(path, &bytes, &size));
+  for (int parts = 1; parts <= 9; parts++)
+    for (int flipped = 0; flipped < 2; flipped++) {
+      size_t at = size * (size_t)parts / 10;
+      bytes[at] = (char)(bytes[at] ^ flipped);
+      CK_OK(tl_file_write(path, bytes, size, true));
+      CK_OK(tl_checkpoint_open(&c, folder, 8, false));
+      int64_t blocks = tl_checkpoint_blocks(c);
+      ck_assert_int_eq(blocks, 1 + (ROWS + TL_CHECKPOINT_BLOCK - 1) / TL_CHECKPOINT_BLOCK);
+      for (int p = parts - 1; p >= 0; p--) {
+        int64_t first = blocks * p / parts, next = blocks * (p + 1) / parts;
+        CK_OK(tl_checkpoint_digest(c, first, next - first, digests + first * TL_DIGEST_BYTES));
+      }
+      TlStatus status = tl_checkpoint_verify(c, digests);
+      ck_assert_msg(status == (flipped ? TL_EINPUT : TL_OK), "%d parts, %d flipped", parts,
+                    flipped);
+      tl_checkpoint_close(c);
+      bytes[at] = (char)(bytes[at] ^ flipped);
+    }
+  tl_free(bytes);
+}
+END_TEST
+
 START_TEST(the_newest_are_kept) {
   const char *folder = NULL;
   int64_t *steps, count;
@@ -173,5 +205,5 @@ START_TEST(exact_sums_know_no_order) {
 END_TEST
 
 TL_TEST_MAIN("checkpoint", what_was_written_is_read_back, no_damage_goes_unseen,
-             the_newest_are_kept, an_unfinished_one_leaves_nothing,
+             verification_is_shared, the_newest_are_kept, an_unfinished_one_leaves_nothing,
              a_full_disk_leaves_the_older_one, exact_sums_know_no_order)

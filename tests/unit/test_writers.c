@@ -1,4 +1,4 @@
-/* Frames and checkpoints by many ranks: each writes a part of its own, the files have the bytes of one
+/* Frames, tables of lines and checkpoints by many ranks: each writes a part of its own, the files have the bytes of one
  * rank's, and by counts no rank sees more than its part: a gather through rank 0 would show here.
  *
  * The ranks are coroutines (tests/ranks/ranks.h). TALUS_WRITERS_VERBOSE=1 says what the ranks sent and
@@ -12,6 +12,7 @@
 #include "base/par.h"
 #include "base/random.h"
 #include "run/checkpoint.h"
+#include "run/lines.h"
 #include "run/output.h"
 #include "store/checkpoint.h"
 
@@ -361,6 +362,158 @@ START_TEST(what_one_rank_cannot_write_ends_it_for_all) {
 }
 END_TEST
 
+/* ---- tables of lines ---- */
+
+#define COLUMNS(C)                                                                                 \
+  C(first, "", "a number", row->key[0])                                                            \
+  C(second, "", "another", row->key[1]) C(sum, "", "of the third of rows alike", row->key[2])
+typedef Keyed Row;
+COLUMNS(TL_COLUMN_GET)
+static const TlColumn columns[] = {COLUMNS(TL_COLUMN_ROW)};
+static const TlColumns line_columns = {"numbers", 1, columns, sizeof columns / sizeof *columns};
+
+typedef struct Table {
+  int64_t rows;
+  const char *folder;
+  rlim_t most_bytes; /* of the file; 0: any */
+  TlStatus status[MOST_RANKS];
+  char message[MOST_RANKS][400];
+  TlCommCounters counters[MOST_RANKS];
+} Table;
+
+typedef struct Lines {
+  TlLines lines;
+  Keyed held;
+  bool holds;
+} Lines;
+
+/* One line of all rows with the same two numbers. */
+static TlStatus take_lines(void *context, const unsigned char *records, int64_t count) {
+  Lines *w = context;
+  for (int64_t i = 0; i < count; i++) {
+    Keyed row;
+    memcpy(&row, records + (size_t)i * sizeof row, sizeof row);
+    if (w->holds && row.key[0] == w->held.key[0] && row.key[1] == w->held.key[1]) {
+      w->held.key[2] += row.key[2];
+      continue;
+    }
+    if (w->holds) TL_TRY(tl_lines_put(&w->lines, &w->held));
+    w->held = row;
+    w->holds = true;
+  }
+  return count == 0 && w->holds ? tl_lines_put(&w->lines, &w->held) : TL_OK;
+}
+
+/* Row i of all: three or four follow each other that make one line, hardly ever of one rank. */
+static Keyed line_row(int64_t i) {
+  return (Keyed){{i / 700, i / (3 + i / 700 % 2), i % 1000}};
+}
+
+static void write_table(TlComm *comm, void *context) {
+  Table *table = context;
+  int me = tl_comm_rank(comm);
+  TlOutput output = {.comm = comm};
+  TlScene scene = {.study = (char *)(uintptr_t) "a: 1\n",
+                   .title = (char *)(uintptr_t) "",
+                   .provenance = (char *)(uintptr_t) "[]",
+                   .grain_scale = 1};
+  Keyed *mine, last = {{-1, -1, -1}};
+  if (me == 0) CK_OK(tl_results_create(&output.writer, table->folder, &scene, true));
+  CK_OK(tl_output_header(&output, TL_TABLE_CELLS, &line_columns));
+  Own own = own_rows(comm, table->rows);
+  CK_OK(TL_NEW(mine, (size_t)own.count + 1));
+  for (int64_t k = 0; k < own.count; k++) mine[k] = line_row(own.row[k]);
+  TlRows rows = tl_line_rows(sizeof *mine, 2, own.count, pack_keyed, mine);
+  TlCommCounters before = tl_comm_counters(comm);
+  if (me == 0) refuse_from(table->most_bytes);
+  for (int k = 0; k < 2 && table->status[me] == TL_OK; k++) {
+    Lines w = {.lines = {comm, &output, TL_TABLE_CELLS, &line_columns}};
+    table->status[me] = tl_lines_write(&w.lines, &rows, take_lines, &w);
+    snprintf(table->message[me], sizeof table->message[me], "%s", tl_message());
+  }
+  if (me == 0) refuse_from(0);
+  TlCommCounters *c = &table->counters[me];
+  *c = tl_comm_counters(comm);
+  c->message_bytes -= before.message_bytes;
+  c->received_bytes -= before.received_bytes;
+  CK_OK(tl_output_row(&output, TL_TABLE_CELLS, &line_columns, &last));
+  tl_output_close(&output);
+  tl_free(own.row);
+  tl_free(mine);
+}
+
+static int64_t lines_of(const char *folder) {
+  char *path = tl_path_join(folder, "cells.csv"), *text;
+  size_t size;
+  int64_t lines = 0;
+  CK_OK(tl_file_read(path, &text, &size));
+  for (size_t i = 0; i < size; i++) {
+    ck_assert_int_ne(text[i], 0); /* a hole */
+    lines += text[i] == '\n';
+  }
+  ck_assert_str_eq(text + size - 9, "-1,-1,-1\n");
+  tl_free(text);
+  tl_free(path);
+  return lines;
+}
+
+START_TEST(a_table_by_many_ranks_is_that_of_one) {
+  static Table table;
+  static const int64_t sizes[] = {0, 5, 1025, 40000};
+  tl_par_set_threads(1);
+  for (int k = 0; k < 4; k++)
+    for (int ranks = 1; ranks <= MOST_RANKS; ranks++) {
+      char *one = in_folder("table", 10 * k + 1), *folder = in_folder("table", 10 * k + ranks);
+      int64_t lines = 0;
+      for (int64_t i = 0; i < sizes[k]; i++)
+        lines += i == 0 || line_row(i).key[0] != line_row(i - 1).key[0] ||
+                 line_row(i).key[1] != line_row(i - 1).key[1];
+      table = (Table){.rows = sizes[k], .folder = folder};
+      tl_ranks_run(ranks, write_table, &table);
+      for (int r = 0; r < ranks; r++) {
+        ck_assert_msg(table.status[r] == TL_OK, "%s", table.message[r]);
+        double part = 2.0 * (double)sizes[k] * sizeof(Keyed) / ranks;
+        say("table", ranks, r, &table.counters[r]);
+        if (sizes[k] > 30000)
+          ck_assert_msg((double)table.counters[r].received_bytes < 1.1 * part,
+                        "rank %d of %d receives %.3f of its part", r, ranks,
+                        (double)table.counters[r].received_bytes / part);
+      }
+      ck_assert_int_eq(lines_of(folder), 2 + 2 * lines);
+      same_file(one, folder, "cells.csv");
+      tl_free(one);
+      tl_free(folder);
+    }
+}
+END_TEST
+
+/* What a rank above 0 cannot write: all learn of it, and the table ends behind what rank 0 wrote. */
+START_TEST(lines_that_one_rank_cannot_write_are_absent) {
+  static Table table;
+  enum { RANKS = 4, STEP = 30000 };
+  int others = 0;
+  signal(SIGXFSZ, SIG_IGN);
+  for (int k = 1;; k++) {
+    rlim_t most = (rlim_t)k * STEP;
+    char *folder = in_folder("short", k);
+    table = (Table){.rows = 30000, .folder = folder, .most_bytes = most};
+    tl_ranks_run(RANKS, write_table, &table);
+    (void)lines_of(folder);
+    tl_free(folder);
+    if (table.status[0] == TL_OK) break;
+    for (int r = 0; r < RANKS; r++) {
+      ck_assert_int_eq(table.status[r], TL_EIO);
+      ck_assert_str_eq(table.message[r], table.message[0]);
+    }
+    others += strncmp(table.message[0], "rank ", 5) == 0;
+    ck_assert_msg(strstr(table.message[0], "cells.csv: cannot write: File too large"), "%s",
+                  table.message[0]);
+    ck_assert_ptr_null(strstr(table.message[0], "not kept"));
+  }
+  ck_assert_int_ge(others, 3);
+}
+END_TEST
+
 /* ---- checkpoints ---- */
 
 static const char grains[] =
@@ -480,5 +633,6 @@ END_TEST
 
 TL_TEST_MAIN("writers", parts_are_the_sorted_rows, a_frame_by_many_ranks_is_that_of_one,
              bytes_of_a_frame_fall_with_the_ranks, what_one_rank_cannot_write_ends_it_for_all,
-             bytes_of_a_checkpoint_fall_with_the_ranks,
+             bytes_of_a_checkpoint_fall_with_the_ranks, a_table_by_many_ranks_is_that_of_one,
+             lines_that_one_rank_cannot_write_are_absent,
              a_checkpoint_that_one_rank_cannot_write_is_absent)
