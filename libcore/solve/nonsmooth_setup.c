@@ -23,9 +23,10 @@ const TlParam tl_nonsmooth_params[] = {
     CHOICE(TlNonsmoothSetup, rolling_of, "spheres", "spheres|all",
            "contacts that resist rolling and twisting (contact.rolling, contact.twisting): those "
            "of spheres, or of all bodies: the shape of others resists by itself"),
-    CHOICE(TlNonsmoothSetup, solver, "gauss-seidel", "gauss-seidel|nncg",
-           "projected Gauss-Seidel, or nonlinear conjugate gradients over it: fewer iterations "
-           "(two thirds in a heap), each twice as dear"),
+    CHOICE(TlNonsmoothSetup, solver, "extrapolated", "extrapolated|gauss-seidel|nncg",
+           "projected Gauss-Seidel that goes on, after every fourth sweep, to where the last two "
+           "sweeps point (2 to 8 times fewer iterations); without that; or so after each sweep, in "
+           "the manner of conjugate gradients: fewer iterations still, each twice as dear"),
     INT(TlNonsmoothSetup, iterations, "0", 0, 1000000,
         "most iterations of the continuous stage; 0: 0.1 n/overlap_share, n the grains of an "
         "island on end along gravity"),

@@ -9,8 +9,9 @@
 
 typedef enum TlMapping { TL_MAP_HERTZ = 0, TL_MAP_LINEAR } TlMapping;
 
-/* How a problem is iterated: projected Gauss-Seidel, or nonlinear conjugate gradients over it. */
-typedef enum TlNsSolver { TL_NS_SWEEPS = 0, TL_NS_GRADIENTS } TlNsSolver;
+/* How a problem is iterated: projected Gauss-Seidel with a step beyond every fourth sweep, without, or with one beyond
+ * each (nonsmooth.h: tl_nonsmooth_further). */
+typedef enum TlNsSolver { TL_NS_EXTRAPOLATED = 0, TL_NS_SWEEPS, TL_NS_GRADIENTS } TlNsSolver;
 
 /* Options of the method. */
 typedef struct TlNonsmooth {

@@ -419,6 +419,7 @@ static TlStatus try_out(const TlNsRows *whole, TlReduce *d, TlStepReport *report
   tl_reduce_recall_trial(d, trial.dynamics);
   TL_TRY(tl_nonsmooth_rows(&trial));
   TL_TRY(tl_nonsmooth_scatter(&trial));
+  trial.problem.before.point = NULL; /* plain sweeps: passing over is worth more */
   trial.problem.slack_m_s = TRIAL_SLACK * trial.model->step_s * tl_norm(trial.model->gravity_m_s2);
   TL_TRY(tl_nonsmooth_force_rows(&trial, o->warm));
   TL_TRY(tl_nonsmooth_kick(&trial, NULL));

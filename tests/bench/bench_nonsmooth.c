@@ -1,6 +1,6 @@
 /* The solve of the nonsmooth method: CPU of an iteration over a contact, on a heap of spheres with
  * friction, without and with rolling resistance, and of boxes by patches; how many iterations a warm
- * start and conjugate gradients save; what the cells of a large island cost, and what threads gain; steps of
+ * start and steps beyond sweeps save; what the cells of a large island cost, and what threads gain; steps of
  * spheres and of the peers' grains beside theirs. */
 #include "judge/calibrate.h"
 #include "judge/judge.h"
@@ -127,19 +127,25 @@ static int64_t iterations(Heap *h, TlNsSolver solver, bool warm) {
 
 static void starts(void) {
   Heap h;
+  int64_t cold[3], warm[3];
   make(&h, SPHERES, 0, 300);
-  int64_t cold = iterations(&h, TL_NS_SWEEPS, false), warm = iterations(&h, TL_NS_SWEEPS, true),
-          gradients = iterations(&h, TL_NS_GRADIENTS, false),
-          both = iterations(&h, TL_NS_GRADIENTS, true);
+  for (int k = 0; k < 3; k++) {
+    cold[k] = iterations(&h, (TlNsSolver)k, false);
+    warm[k] = iterations(&h, (TlNsSolver)k, true);
+  }
   heap_free(&h);
-  judge_at_least(JUDGE_GOAL, "nonsmooth_warm_gain", (double)cold / (double)warm,
+  judge_at_least(JUDGE_GOAL, "nonsmooth_warm_gain",
+                 (double)cold[TL_NS_SWEEPS] / (double)warm[TL_NS_SWEEPS],
                  "iterations cold over warm", 5);
-  judge_at_least(JUDGE_GOAL, "nonsmooth_gradients_gain", (double)cold / (double)gradients,
+  judge_at_least(JUDGE_GOAL, "nonsmooth_gradients_gain",
+                 (double)cold[TL_NS_SWEEPS] / (double)cold[TL_NS_GRADIENTS],
                  "iterations by sweeps over those by conjugate gradients, cold", 2);
   judge_note(
-      "To a residual of 1e-4 of g h: %lld iterations cold, %lld warm; by conjugate gradients "
-      "%lld cold, %lld warm.",
-      (long long)cold, (long long)warm, (long long)gradients, (long long)both);
+      "To a residual of 1e-4 of g h: %lld iterations cold, %lld warm; with steps beyond every "
+      "fourth sweep %lld cold, %lld warm; beyond each %lld cold, %lld warm.",
+      (long long)cold[TL_NS_SWEEPS], (long long)warm[TL_NS_SWEEPS],
+      (long long)cold[TL_NS_EXTRAPOLATED], (long long)warm[TL_NS_EXTRAPOLATED],
+      (long long)cold[TL_NS_GRADIENTS], (long long)warm[TL_NS_GRADIENTS]);
 }
 
 /* Seconds of 50 sweeps over a pile, the least of several windows. */
@@ -166,10 +172,13 @@ static void pile(void) {
   Heap h;
   Problem p;
   make(&h, PILE, 0, 400);
-  int64_t cold = iterations(&h, TL_NS_SWEEPS, false), warm = iterations(&h, TL_NS_SWEEPS, true);
+  int64_t cold = iterations(&h, TL_NS_SWEEPS, false), warm = iterations(&h, TL_NS_SWEEPS, true),
+          beyond = iterations(&h, TL_NS_EXTRAPOLATED, false),
+          beyond_warm = iterations(&h, TL_NS_EXTRAPOLATED, true);
   tl_islands_set_small(ALL);
   int64_t cold_one = iterations(&h, TL_NS_SWEEPS, false),
           warm_one = iterations(&h, TL_NS_SWEEPS, true);
+  h.solver->model->nonsmooth.solver = TL_NS_EXTRAPOLATED;
   tl_islands_set_small(0);
   double one = wall_s(&h, 1), two = wall_s(&h, 2);
   JUDGE_OK(problem_of(&p, h.solver, &h.bodies));
@@ -179,10 +188,11 @@ static void pile(void) {
                  "time by one thread over that by two", 1.5);
   judge_note(
       "A pile of %lld spheres in one island, %d contacts: %lld iterations cold and %lld warm "
-      "by cells, %lld and %lld in one order from below, to a residual of 1e-4 of g h. 50 "
-      "sweeps take %.1f ms by one thread and %.1f ms by two.",
+      "by cells, %lld and %lld in one order from below, to a residual of 1e-4 of g h; with steps "
+      "beyond sweeps %lld and %lld. 50 sweeps take %.1f ms by one thread and %.1f ms by two.",
       (long long)p.rows.groups.largest, p.rows.problem.patches, (long long)cold, (long long)warm,
-      (long long)cold_one, (long long)warm_one, 1e3 * one, 1e3 * two);
+      (long long)cold_one, (long long)warm_one, (long long)beyond, (long long)beyond_warm, 1e3 * one,
+      1e3 * two);
   problem_free(&p);
   heap_free(&h);
 }
@@ -281,9 +291,9 @@ static void peers_drop(void) {
 int main(int argc, char **argv) {
   int32_t patches[3];
   judge_open("nonsmooth", argc, argv);
-  double plain = visit_ns(TL_NS_SWEEPS, SPHERES, 0, &patches[0]),
-         rolling = visit_ns(TL_NS_SWEEPS, SPHERES, 0.1, &patches[1]),
-         box = visit_ns(TL_NS_SWEEPS, BOXES, 0, &patches[2]),
+  double plain = visit_ns(TL_NS_EXTRAPOLATED, SPHERES, 0, &patches[0]),
+         rolling = visit_ns(TL_NS_EXTRAPOLATED, SPHERES, 0.1, &patches[1]),
+         box = visit_ns(TL_NS_EXTRAPOLATED, BOXES, 0, &patches[2]),
          gradients = visit_ns(TL_NS_GRADIENTS, SPHERES, 0, &patches[0]);
   judge_at_most(JUDGE_GOAL, "nonsmooth_contact_ns", plain, "ns a contact and iteration", 40);
   judge_at_most(JUDGE_GOAL, "nonsmooth_rolling_ns", rolling, "ns a contact and iteration", 60);

@@ -396,13 +396,14 @@ END_TEST
 
 /* The same bits by one thread and by several, also of an island that threads sweep together. */
 START_TEST(threads_change_no_bit) {
-  for (int k = 0; k < 4; k++) {
+  static const TlNsSolver solver[] = {TL_NS_EXTRAPOLATED, TL_NS_SWEEPS, TL_NS_GRADIENTS};
+  for (int k = 0; k < 6; k++) {
     uint64_t hash[2];
     tl_islands_set_small(k % 2 ? 8 : 0);
     for (int i = 0; i < 2; i++) {
       Lab lab;
       heap_of(&lab, k % 2 ? 100 : 40, 1e-3);
-      lab.solver->model->nonsmooth.solver = k / 2 ? TL_NS_GRADIENTS : TL_NS_SWEEPS;
+      lab.solver->model->nonsmooth.solver = solver[k / 2];
       tl_par_set_threads(1 + 2 * i);
       for (int n = 0; n < (k % 2 ? 250 : 100); n++) step(&lab);
       ck_assert(k % 2 == 0 || lab.report.largest_island > 60);
