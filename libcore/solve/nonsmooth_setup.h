@@ -26,6 +26,7 @@ typedef struct TlNonsmooth {
   double joint_damping;        /* tau of joints over the step */
   double impact_threshold_m_s; /* < 0: min(eps d/h, 2 a h) */
   bool warm;                   /* start from the forces of the last step */
+  double problems_every_s;     /* the run writes the problem of a step so often; 0: never */
   TlReduction reduction;       /* of its own section */
 } TlNonsmooth;
 
@@ -37,9 +38,10 @@ typedef struct TlNonsmoothSetup {
   int64_t iterations, impact_iterations;
   double tolerance, overlap_share, contact_damping, joint_damping;
   bool warm;
+  double problems_every_s;
 } TlNonsmoothSetup;
 
-enum { TL_NONSMOOTH_PARAMS = 16 };
+enum { TL_NONSMOOTH_PARAMS = 17 };
 extern const TlParam tl_nonsmooth_params[];
 
 /* What the method's row wants of its section (solve/methods.h). The stiffness that the mapping asks for

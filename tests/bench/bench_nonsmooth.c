@@ -191,8 +191,8 @@ static void pile(void) {
       "by cells, %lld and %lld in one order from below, to a residual of 1e-4 of g h; with steps "
       "beyond sweeps %lld and %lld. 50 sweeps take %.1f ms by one thread and %.1f ms by two.",
       (long long)p.rows.groups.largest, p.rows.problem.patches, (long long)cold, (long long)warm,
-      (long long)cold_one, (long long)warm_one, (long long)beyond, (long long)beyond_warm, 1e3 * one,
-      1e3 * two);
+      (long long)cold_one, (long long)warm_one, (long long)beyond, (long long)beyond_warm,
+      1e3 * one, 1e3 * two);
   problem_free(&p);
   heap_free(&h);
 }
