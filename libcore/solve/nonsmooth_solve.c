@@ -121,17 +121,18 @@ static TlStatus sum_products(const Walk *w, int32_t group) {
   return TL_OK;
 }
 
-/* Steps beyond sweeps: after the sweeps 5, 9, 13 ..., of which large groups are asked for the residual, as it is least
- * just before; of conjugate gradients after each from the second on. None in the last LEFT sweeps but one. */
+/* Steps beyond sweeps: after the sweeps 3, 7, 11 ..., so that those which large groups still make while they wait for
+ * an answer about the residual (asking.c: of 5, at 7) are plain ones; of conjugate gradients after each from the second
+ * on. None in the last LEFT sweeps but one. */
 enum { EVERY = 4, EACH_FROM = 2, LEFT = 2 };
 static const double MOST_BETA = 100;
 
 /* Is sweep k compared with the one before? Do impulses move on after it? */
 static bool compares(bool each, int k) {
-  return each || k % EVERY <= 1;
+  return each || k % EVERY >= EVERY - 2;
 }
 static bool moves_on(bool each, int k) {
-  return each ? k >= EACH_FROM : k > 1 && k % EVERY == 1;
+  return each ? k >= EACH_FROM : k % EVERY == EVERY - 1;
 }
 
 /* How far each island moves on; not before its last two sweeps, which settle what that has shaken. */

@@ -242,6 +242,8 @@ typedef struct Drop {
       residual[3]; /* CPU a step; mean most iterations of an island; most, over g h */
 } Drop;
 
+enum { PHASES = 3, DROPS = 3 };
+
 static void phase(LsDrop *d, const Phase *p, Drop *drop, int k) {
   enum { STEPS = 20 };
   lsdrop_run(d, p->end_s - STEPS * d->scene.config.step_s - d->time_s);
@@ -249,43 +251,47 @@ static void phase(LsDrop *d, const Phase *p, Drop *drop, int k) {
   for (int i = 0; i < STEPS; i++) {
     const TlStepReport *r = &d->scene.report;
     lsdrop_run(d, d->scene.config.step_s);
-    drop->sweeps[k] += (double)r->rest_sweeps / STEPS;
+    drop->sweeps[k] += (double)r->rest_sweeps / (STEPS * DROPS);
     drop->residual[k] =
         fmax(drop->residual[k], r->rest_residual_m_s / (9.81 * d->scene.config.step_s));
   }
-  drop->ms[k] = 1e3 * (d->cpu_s - cpu_s) / STEPS;
+  drop->ms[k] += 1e3 * (d->cpu_s - cpu_s) / (STEPS * DROPS);
 }
 
-/* 216 grains of the peers' drop scene at their step: cost of a step while they strike, settle and rest. */
+/* 216 grains of the peers' drop scene at their step: cost of a step while they strike, settle and rest. The mean of
+ * drops from several poses: how many grains of a heap rock on when it has come to rest is chance. */
 static void peers_drop(void) {
-  enum { PHASES = 3 };
   static const Phase phases[PHASES] = {
       {"impact", 0.2, 1617}, {"settling", 0.4, 461}, {"rest", 0.6, 162}};
-  LsDrop d;
   Drop drop = {0};
-  double factor = judge_machine_factor();
-  lsdrop_open(&d, 6, (LsMethod){.step_s = 5e-3, .young_Pa = 1e8, .iterations = 1000});
+  double factor = judge_machine_factor(), deepest = 0, last = 0, kinetic = 0, truth = 0;
+  for (int turn = 0; turn < DROPS; turn++) {
+    LsDrop d;
+    lsdrop_open(&d, 6,
+                (LsMethod){.step_s = 5e-3, .young_Pa = 1e8, .iterations = 1000, .turn = turn});
+    for (int k = 0; k < PHASES; k++) phase(&d, &phases[k], &drop, k);
+    deepest = fmax(deepest, d.deepest);
+    lsdrop_run(&d, 0.4);
+    const TlStepReport *r = &d.scene.report;
+    JudgeOverlap overlap = judge_overlap_of_scene(&d.scene);
+    truth = fmax(truth, overlap.largest_share);
+    last = fmax(last, fmax(r->overlap_share, r->boundary_overlap_share));
+    kinetic = fmax(kinetic, r->kinetic_J / d.drop_J);
+    lsdrop_close(&d);
+  }
   for (int k = 0; k < PHASES; k++) {
     char name[64];
-    phase(&d, &phases[k], &drop, k);
     snprintf(name, sizeof name, "nonsmooth_drop_%s", phases[k].name);
     judge_at_most(JUDGE_GOAL, name, drop.ms[k] / factor / phases[k].siconos_ms,
-                  "of Siconos' recorded CPU time a step", 0.1);
+                  "of Siconos' recorded CPU time a step, mean of three drops", 0.1);
     judge_note("216 grains, %s: %.1f ms CPU a step, %.0f iterations, residual %.1g of g h.",
                phases[k].name, drop.ms[k], drop.sweeps[k], drop.residual[k]);
   }
-  double deepest = d.deepest;
-  lsdrop_run(&d, 0.4);
-  const TlStepReport *r = &d.scene.report;
-  JudgeOverlap truth = judge_overlap_of_scene(&d.scene);
-  judge_at_most(JUDGE_GOAL, "nonsmooth_drop_true_overlap", truth.largest_share,
-                "of the radius, at 1 s", 0.01);
+  judge_at_most(JUDGE_GOAL, "nonsmooth_drop_true_overlap", truth, "of the radius, at 1 s", 0.01);
   judge_note(
-      "The deepest overlap of any step is %.2f%% of the radius, at 1 s %.2f%%; kinetic energy is "
-      "then %.1g of the drop's.",
-      100 * deepest, 100 * fmax(r->overlap_share, r->boundary_overlap_share),
-      r->kinetic_J / d.drop_J);
-  lsdrop_close(&d);
+      "The deepest overlap of any step of the three drops is %.2f%% of the radius, at 1 s %.2f%%; "
+      "kinetic energy is then at most %.1g of the drop's.",
+      100 * deepest, 100 * last, kinetic);
 }
 
 int main(int argc, char **argv) {

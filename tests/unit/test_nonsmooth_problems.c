@@ -419,8 +419,8 @@ static void keep(const char *path, bool boxes, double friction, uint64_t seed) {
   slow_make(&slow, &again);
   double reached = slow_solve(&slow, 1e-8 * fall);
   ck_assert_msg(reached <= 1e-8 * fall, "the slow solver stops at %g of g h", reached / fall);
-  sweep_all(&read, 3000);
-  sweep_all(q, 3000);
+  sweep_all(&read, 20000);
+  sweep_all(q, 20000);
   for (int32_t i = 0; i < q->bodies; i++)
     ck_assert(memcmp(&read.body[i].v, &q->body[i].v, 2 * sizeof(TlVec3)) == 0);
   move(&slow, slow.lambda, false);
