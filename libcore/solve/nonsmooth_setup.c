@@ -24,7 +24,7 @@ const TlParam tl_nonsmooth_params[] = {
            "contacts that resist rolling and twisting (contact.rolling, contact.twisting): those "
            "of spheres, or of all bodies: the shape of others resists by itself"),
     CHOICE(TlNonsmoothSetup, solver, "extrapolated", "extrapolated|gauss-seidel|nncg",
-           "projected Gauss-Seidel that goes on, after every fourth sweep, to where the last two "
+           "projected Gauss-Seidel that continues, after every fourth sweep, to where the last two "
            "sweeps point (2 to 8 times fewer iterations); without that; or so after each sweep, in "
            "the manner of conjugate gradients: fewer iterations still, each twice as dear"),
     INT(TlNonsmoothSetup, iterations, "0", 0, 1000000,
