@@ -13,6 +13,7 @@
 #include "run/plan.h"
 #include "run/pour.h"
 #include "run/sense.h"
+#include "run/step_problems.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -352,6 +353,7 @@ TlStatus tl_run_advance(TlRun *run) {
     TL_TRY(fresh_ghosts(run));
   }
   run->travel_share = travel(run);
+  tl_step_problems_watch(run);
   TlStatus status = tl_step(run->model->dem, &run->state->dem, &run->controls, run->work,
                             tl_dist_sync(run->dist), &report);
   TL_TRY(tl_comm_agree(run->comm, explain(run, status)));

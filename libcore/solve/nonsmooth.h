@@ -131,7 +131,8 @@ typedef struct TlNsProblem {
   int32_t bodies, patches, points, resists, joints, bonds;
   double
       slack_m_s; /* sweeps pass over patches that change velocities by less; 0: none that bears */
-  TlNsImpulses before, direction; /* room of conjugate gradients; their lists NULL: plain sweeps */
+  TlNsImpulses before, last,
+      more; /* room of steps beyond sweeps, lists NULL: without (tl_nonsmooth_further) */
 } TlNsProblem;
 
 /* Rows of one island that are visited one after the other: joints [first_joint, last_joint), then bonds
@@ -156,15 +157,26 @@ void tl_nonsmooth_warm(const TlNsProblem *problem, const TlNsRange *range);
  * less than this, until its bodies' have changed by this much. */
 double tl_nonsmooth_sweep(const TlNsProblem *problem, const TlNsRange *range);
 
-/* Conjugate gradients, with room for them in the problem: what a sweep changes, each row weighed by its
- * own stiffness, is the gradient; as long as gradients fall, the impulses move on along the direction
- * of the step before (Silcowitz, Niebe, Erleben 2010, after Fletcher and Reeves).
+/* Steps beyond what sweeps do, with room for them in the problem. Near the answer a sweep multiplies what is left by
+ * much the same, so what two sweeps changed, f_k after f_{k-1}, tells how far all further ones would go (Anderson 1965
+ * with one sweep before; Walker and Ni 2011): the impulses move on by
  *
- * Note the impulses before a sweep; the square of what it changed, an energy; and the way on, beta times
- * the step before (0: the sweep alone). */
+ *   beta m, beta = max(0, f_k.(f_{k-1} - f_k)/|f_k - f_{k-1}|^2),
+ *
+ * where |f_k + beta (f_k - f_{k-1})| is least, with each row weighed by its own stiffness. m is f_k, and what the
+ * step before has gone beyond its sweep.
+ *
+ * Note the impulses before a sweep. */
 void tl_nonsmooth_note(const TlNsProblem *problem, const TlNsRange *range);
-double tl_nonsmooth_gradient2(const TlNsProblem *problem, const TlNsRange *range);
-void tl_nonsmooth_further(const TlNsProblem *problem, const TlNsRange *range, double beta);
+/* What it changed, an energy: its square, and its product with what the sweep noted before this one changed. */
+typedef struct TlNsChange {
+  double square, with_last;
+} TlNsChange;
+TlNsChange tl_nonsmooth_compare(const TlNsProblem *problem, const TlNsRange *range);
+/* Move on. Normal impulses that are at their bounds stay, the others keep within theirs, and friction in its disc.
+ * again: the step before went beyond its sweep, too (`more` knows how far). */
+void tl_nonsmooth_further(const TlNsProblem *problem, const TlNsRange *range, double beta,
+                          bool again);
 
 /* Fill the rows' spins and inverses and the joint's inverse, from the rest. */
 void tl_nonsmooth_prepare_joint(const TlNsProblem *problem, TlNsJoint *joint);

@@ -493,9 +493,11 @@ static TlStatus reserve(TlNsRows *r, Item **item) {
   r->range = tl_arena_push(r->arena, rows, sizeof *r->range);
   r->range_at = tl_arena_push(r->arena, pairs + 1, sizeof *r->range_at);
   *item = tl_arena_push(r->arena, rows, sizeof **item);
-  bool room = r->model->nonsmooth.solver == TL_NS_SWEEPS ||
-              (reserve_impulses(r, contacts, joints, bonds, &q->before) &&
-               reserve_impulses(r, contacts, joints, bonds, &q->direction));
+  TlNsSolver solver = r->model->nonsmooth.solver;
+  bool room = solver == TL_NS_SWEEPS || (reserve_impulses(r, contacts, joints, bonds, &q->before) &&
+                                         reserve_impulses(r, contacts, joints, bonds, &q->last));
+  if (solver == TL_NS_GRADIENTS)
+    room = room && reserve_impulses(r, contacts, joints, bonds, &q->more);
   bool all = room && q->body && q->patch && q->point && q->arm && q->resist && q->joint &&
              r->origin && r->reaction && q->bond && r->bonded && r->bond_lambda && r->impact &&
              r->island && r->range && r->range_at && *item;
@@ -670,12 +672,13 @@ TlStatus tl_nonsmooth_rows(TlNsRows *r) {
   add_rows(r, up, item);
   size_t ranges = (size_t)r->ranges + 1;
   r->change = tl_arena_push(r->arena, ranges, sizeof *r->change);
-  r->gradient = tl_arena_push(r->arena, ranges, sizeof *r->gradient);
-  r->further = tl_arena_push(r->arena, 3 * ((size_t)r->islands + 1), sizeof *r->further);
-  if (!r->change || !r->gradient || !r->further) return TL_ENOMEM;
-  if (r->model->nonsmooth.solver == TL_NS_GRADIENTS) {
-    r->gradient_sum = tl_arena_push(r->arena, (size_t)r->islands + 1, sizeof *r->gradient_sum);
-    if (!r->gradient_sum) return TL_ENOMEM;
+  if (!r->change) return TL_ENOMEM;
+  if (r->model->nonsmooth.solver != TL_NS_SWEEPS) {
+    size_t islands = (size_t)r->islands + 1;
+    r->product = tl_arena_push(r->arena, 3 * ranges, sizeof *r->product);
+    r->further = tl_arena_push(r->arena, 5 * islands, sizeof *r->further);
+    r->product_sum = tl_arena_push(r->arena, 3 * islands, sizeof *r->product_sum);
+    if (!r->product || !r->further || !r->product_sum) return TL_ENOMEM;
   }
   memset(r->impact, 0,
          (TL_NS_IMPACTS * (size_t)q->patches + (size_t)q->points) * sizeof *r->impact);

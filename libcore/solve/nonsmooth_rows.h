@@ -63,9 +63,9 @@ typedef struct TlNsRows {
   int32_t ranges;
   TlNsIsland *island;        /* by groups */
   int32_t *first_island;     /* [groups + 1] */
-  double *change, *gradient; /* [ranges] of a sweep (nonsmooth_solve.c) */
-  double *further;           /* [3 * islands] likewise */
-  TlExact *gradient_sum;     /* [islands] likewise; conjugate gradients only */
+  double *change;            /* [ranges] of a sweep (nonsmooth_solve.c) */
+  double *product, *further; /* [3 * ranges], [5 * islands] likewise; of steps beyond sweeps only */
+  TlExact *product_sum;      /* [3 * islands] likewise */
   int32_t islands;
   double *impact; /* [5 * patches + points] impulses of the impact stage: of each patch along t1 and
                       t2 and about n, t1 and t2, and of each point */

@@ -9,8 +9,9 @@
 
 typedef enum TlMapping { TL_MAP_HERTZ = 0, TL_MAP_LINEAR } TlMapping;
 
-/* How a problem is iterated: projected Gauss-Seidel, or nonlinear conjugate gradients over it. */
-typedef enum TlNsSolver { TL_NS_SWEEPS = 0, TL_NS_GRADIENTS } TlNsSolver;
+/* How a problem is iterated: projected Gauss-Seidel with a step beyond every fourth sweep, without, or with one beyond
+ * each (nonsmooth.h: tl_nonsmooth_further). */
+typedef enum TlNsSolver { TL_NS_EXTRAPOLATED = 0, TL_NS_SWEEPS, TL_NS_GRADIENTS } TlNsSolver;
 
 /* Options of the method. */
 typedef struct TlNonsmooth {
@@ -25,6 +26,7 @@ typedef struct TlNonsmooth {
   double joint_damping;        /* tau of joints over the step */
   double impact_threshold_m_s; /* < 0: min(eps d/h, 2 a h) */
   bool warm;                   /* start from the forces of the last step */
+  double problems_every_s;     /* the run writes the problem of a step so often; 0: never */
   TlReduction reduction;       /* of its own section */
 } TlNonsmooth;
 
@@ -36,9 +38,10 @@ typedef struct TlNonsmoothSetup {
   int64_t iterations, impact_iterations;
   double tolerance, overlap_share, contact_damping, joint_damping;
   bool warm;
+  double problems_every_s;
 } TlNonsmoothSetup;
 
-enum { TL_NONSMOOTH_PARAMS = 16 };
+enum { TL_NONSMOOTH_PARAMS = 17 };
 extern const TlParam tl_nonsmooth_params[];
 
 /* What the method's row wants of its section (solve/methods.h). The stiffness that the mapping asks for

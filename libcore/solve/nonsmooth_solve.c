@@ -14,9 +14,14 @@ typedef struct Walk {
   const TlGroup *group;
   int32_t first_pair, first_island; /* of the group, among those of all groups */
   bool impact;
-  const double *open;        /* [islands of the group] 0: left alone */
-  double *beta, *last, *now; /* [islands of the group]; gradients only */
+  const double *open; /* [islands of the group] 0: left alone */
+  bool compares;      /* this sweep is one of those that tell how to move on */
+  /* [islands of the group] how far to move on; 1: the last step did, too; PRODUCTS each. NULL: plain sweeps */
+  double *beta, *went, *sum;
 } Walk;
+
+/* Of a range or an island: squares of what the last two noted sweeps changed, and their product. */
+enum { SQUARE_BEFORE, SQUARE, BOTH, PRODUCTS };
 
 /* What a cell has, with the rows that the stage asks for; the number of the range among all. */
 typedef void (*RangeVisit)(const Walk *w, const TlNsRange *range, int32_t number);
@@ -43,9 +48,14 @@ static TlTally visit_warm(const void *walk, int k, int32_t from, int32_t to) {
 
 static void sweep_range(const Walk *w, const TlNsRange *range, int32_t number) {
   const TlNsProblem *q = &w->r->problem;
-  if (w->beta) tl_nonsmooth_note(q, range);
+  if (w->compares) tl_nonsmooth_note(q, range);
   w->r->change[number] = tl_nonsmooth_sweep(q, range);
-  if (w->beta) w->r->gradient[number] = tl_nonsmooth_gradient2(q, range);
+  if (!w->compares) return;
+  double *product = &w->r->product[PRODUCTS * number];
+  TlNsChange change = tl_nonsmooth_compare(q, range);
+  product[SQUARE_BEFORE] = product[SQUARE];
+  product[SQUARE] = change.square;
+  product[BOTH] = change.with_last;
 }
 static TlTally visit_sweep(const void *walk, int k, int32_t from, int32_t to) {
   (void)k;
@@ -53,8 +63,10 @@ static TlTally visit_sweep(const void *walk, int k, int32_t from, int32_t to) {
 }
 
 static void further_range(const Walk *w, const TlNsRange *range, int32_t number) {
+  int32_t island = range->island - w->first_island;
   (void)number;
-  tl_nonsmooth_further(&w->r->problem, range, w->beta[range->island - w->first_island]);
+  if (w->beta[island] > 0)
+    tl_nonsmooth_further(&w->r->problem, range, w->beta[island], w->went[island] > 0);
 }
 static TlTally visit_further(const void *walk, int k, int32_t from, int32_t to) {
   (void)k;
@@ -84,35 +96,54 @@ static void take_changes(const Walk *w, int32_t group, double *change) {
   }
 }
 
-/* Squares of the gradients of the group's islands. Of a large group the sum is exact: its ranges lie on other
- * ranks with each number of them. */
-static TlStatus sum_gradients(const Walk *w, int32_t group) {
+/* Over the group's islands. Of a large group the sums are exact: its ranges lie on other ranks with each number of
+ * them. */
+static TlStatus sum_products(const Walk *w, int32_t group) {
   const TlNsRows *r = w->r;
   const TlGroup *g = w->group;
-  TlExact *exact = g->large ? &r->gradient_sum[w->first_island] : NULL;
-  for (int32_t i = 0; i < g->islands; i++) w->now[i] = 0;
-  if (exact) memset(exact, 0, (size_t)g->islands * sizeof *exact);
+  int32_t sums = PRODUCTS * g->islands;
+  TlExact *exact = g->large ? &r->product_sum[PRODUCTS * w->first_island] : NULL;
+  for (int32_t i = 0; i < sums; i++) w->sum[i] = 0;
+  if (exact) memset(exact, 0, (size_t)sums * sizeof *exact);
   for (int32_t i = r->group_range[group]; i < r->group_range[group + 1]; i++) {
     int32_t island = r->range[i].island - w->first_island;
     if (w->open[island] == 0) continue;
-    if (exact)
-      tl_exact_add(&exact[island], r->gradient[i]);
-    else
-      w->now[island] += r->gradient[i];
+    for (int k = 0; k < PRODUCTS; k++) {
+      if (exact)
+        tl_exact_add(&exact[PRODUCTS * island + k], r->product[PRODUCTS * i + k]);
+      else
+        w->sum[PRODUCTS * island + k] += r->product[PRODUCTS * i + k];
+    }
   }
   if (!exact) return TL_OK;
-  if (g->share) TL_TRY(tl_sync_sum_int(r->sync, exact->limb, g->islands * TL_EXACT_LIMBS));
-  for (int32_t i = 0; i < g->islands; i++) w->now[i] = tl_exact_value(&exact[i]);
+  if (g->share) TL_TRY(tl_sync_sum_int(r->sync, exact->limb, sums * TL_EXACT_LIMBS));
+  for (int32_t i = 0; i < sums; i++) w->sum[i] = tl_exact_value(&exact[i]);
   return TL_OK;
 }
 
-/* How far each island moves on along its direction: as its gradients fall. */
-static TlStatus take_gradients(const Walk *w, int32_t group) {
-  TL_TRY(sum_gradients(w, group));
+/* Steps beyond sweeps: after the sweeps 3, 7, 11 ..., so that those which large groups still make while they wait for
+ * an answer about the residual (asking.c: of 5, at 7) are plain ones; of conjugate gradients after each from the second
+ * on. None in the last LEFT sweeps but one. */
+enum { EVERY = 4, EACH_FROM = 2, LEFT = 2 };
+static const double MOST_BETA = 100;
+
+/* Is sweep k compared with the one before? Do impulses move on after it? */
+static bool compares(bool each, int k) {
+  return each || k % EVERY >= EVERY - 2;
+}
+static bool moves_on(bool each, int k) {
+  return each ? k >= EACH_FROM : k % EVERY == EVERY - 1;
+}
+
+/* How far each island moves on; not before its last two sweeps, which settle what that has shaken. */
+static TlStatus take_beta(const Walk *w, int32_t group, int sweeps, bool each) {
+  TL_TRY(sum_products(w, group));
   for (int32_t i = 0; i < w->group->islands; i++) {
-    double beta = w->last[i] > 0 ? w->now[i] / w->last[i] : 0;
-    w->beta[i] = beta < 1 ? beta : 0; /* 0: anew along the gradient */
-    w->last[i] = w->now[i];
+    const double *s = &w->sum[PRODUCTS * i];
+    double turn = s[SQUARE_BEFORE] - 2 * s[BOTH] + s[SQUARE], way = s[BOTH] - s[SQUARE];
+    bool goes = way > 0 && turn > 0 && sweeps + LEFT <= w->open[i];
+    w->went[i] = each && sweeps > EACH_FROM && w->beta[i] > 0;
+    w->beta[i] = goes ? tl_min(MOST_BETA, way / turn) : 0;
   }
   return TL_OK;
 }
@@ -128,11 +159,12 @@ TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *s
             .first_island = r->first_island[group],
             .impact = stage->impact,
             .open = open};
-  if (r->problem.direction.point) {
-    w.beta = &r->further[3 * r->first_island[group]];
-    w.last = w.beta + g->islands;
-    w.now = w.last + g->islands;
+  if (r->problem.before.point) {
+    w.beta = &r->further[(2 + PRODUCTS) * r->first_island[group]];
+    w.went = w.beta + g->islands;
+    w.sum = w.went + g->islands;
   }
+  bool each = r->problem.more.point != NULL;
   TlAsking asking = {.group = g, .values = values, .most = 0, .asked = -1};
   int32_t left = 0;
   for (int32_t i = 0; i < g->islands; i++) {
@@ -141,7 +173,6 @@ TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *s
     count[i] = (TlNsCount){0};
     change[i] = values[i] = 0;
     open[i] = asked && most > 0 ? most : 0;
-    if (w.beta) w.last[i] = 0;
     left += open[i] > 0;
     if (open[i] > asking.most) asking.most = (int)open[i];
   }
@@ -149,6 +180,7 @@ TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *s
   if (!stage->impact) TL_TRY(once(&w, visit_warm));
   for (int sweeps = 1; left > 0; sweeps++) {
     bool answered;
+    w.compares = w.beta && compares(each, sweeps);
     TL_TRY(once(&w, visit_sweep));
     take_changes(&w, group, change);
     TL_TRY(tl_asking_ask(&asking, sweeps, change, &answered));
@@ -160,8 +192,8 @@ TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *s
       open[i] = 0;
       left--;
     }
-    if (!w.beta || left == 0) continue;
-    TL_TRY(take_gradients(&w, group));
+    if (!w.beta || left == 0 || !moves_on(each, sweeps)) continue;
+    TL_TRY(take_beta(&w, group, sweeps, each));
     TL_TRY(once(&w, visit_further));
   }
   TL_TRY(tl_asking_drop(&asking));

@@ -22,9 +22,8 @@ typedef struct TlNsCount {
   bool unfinished;
 } TlNsCount;
 
-/* Of a group, from the impulses that its rows have; count: of its islands. With conjugate gradients each
- * sweep is a step of theirs; the last one is plain, so all rows are within their bounds. Collective
- * when the group is shared. */
+/* Of a group, from the impulses that its rows have; count: of its islands. The last sweep is a plain one, so all rows
+ * are within their bounds. Collective when the group is shared. */
 TlStatus tl_nonsmooth_solve(const TlNsRows *rows, int32_t group, const TlNsStage *stage,
                             TlNsCount *count);
 /* Of all groups; count: [islands] of the rows. */

@@ -461,7 +461,7 @@ double tl_nonsmooth_sweep(const TlNsProblem *q, const TlNsRange *range) {
   return most;
 }
 
-/* ---- conjugate gradients ---- */
+/* ---- beyond sweeps ---- */
 
 void tl_nonsmooth_note(const TlNsProblem *q, const TlNsRange *range) {
   const TlNsImpulses *b = &q->before;
@@ -477,74 +477,144 @@ void tl_nonsmooth_note(const TlNsProblem *q, const TlNsRange *range) {
   }
 }
 
-double tl_nonsmooth_gradient2(const TlNsProblem *q, const TlNsRange *range) {
-  const TlNsImpulses *b = &q->before;
-  double sum = 0;
-  for (int32_t i = range->first_joint; i < range->last_joint; i++)
-    for (int k = 0; k < q->joint[i].rows; k++) {
-      const TlNsRow *r = &q->joint[i].row[k];
-      sum += squared(r->lambda - b->joint[i][k]) / r->inverse;
-    }
-  for (int32_t i = range->first_bond; i < range->last_bond; i++) {
-    const TlNsBond *bond = &q->bond[i];
-    TlVec3 change = tl_sub(bond->lambda, b->bond[i]);
-    double along = tl_dot(change, bond->n);
-    sum += squared(along) / bond->inverse_n;
-    if (bond->inverse_t > 0) sum += (tl_norm2(change) - squared(along)) / bond->inverse_t;
+/* One row: its impulse before and after, and what it changed by in the sweep before, which this one replaces. */
+static inline void compare(double before, double after, double stiff, double *last,
+                           TlNsChange *sum) {
+  double change = after - before;
+  sum->square += stiff * change * change;
+  sum->with_last += stiff * change * *last;
+  *last = change;
+}
+
+static void compare_bond(const TlNsBond *bond, TlVec3 before, TlVec3 *last, TlNsChange *sum) {
+  TlVec3 change = tl_sub(bond->lambda, before);
+  double along = tl_dot(change, bond->n), along_last = tl_dot(*last, bond->n);
+  sum->square += squared(along) / bond->inverse_n;
+  sum->with_last += along * along_last / bond->inverse_n;
+  if (bond->inverse_t > 0) {
+    sum->square += (tl_norm2(change) - squared(along)) / bond->inverse_t;
+    sum->with_last += (tl_dot(change, *last) - along * along_last) / bond->inverse_t;
   }
-  for (int32_t i = range->first; i < range->last; i++) {
+  *last = change;
+}
+
+/* Sums of its own, which stay in registers: half of the time of a comparison. */
+static TlNsChange compare_patches(const TlNsProblem *q, int32_t first, int32_t last) {
+  const TlNsImpulses *b = &q->before, *l = &q->last;
+  TlNsChange normal = {0, 0}, other = {0, 0};
+  for (int32_t i = first; i < last; i++) {
     const TlNsPatch *p = &q->patch[i];
     for (int32_t k = p->first; k < p->first + p->count; k++)
-      sum += squared(q->point[k].lambda - b->point[k]) * q->point[k].stiff;
-    for (int k = 0; k < 2; k++) sum += squared(p->lambda[k] - b->patch[i][k]) * p->stiff;
+      compare(b->point[k], q->point[k].lambda, q->point[k].stiff, &l->point[k], &normal);
+    for (int k = 0; k < 2; k++)
+      compare(b->patch[i][k], p->lambda[k], p->stiff, &l->patch[i][k], &other);
     if (p->resist < 0) continue;
     const TlNsResist *r = &q->resist[p->resist];
     for (int k = 0; k < 3; k++)
-      sum += squared(r->lambda[k] - b->resist[p->resist][k]) /
-             (k == 0 ? r->twisting_step : r->rolling_step);
+      compare(b->resist[p->resist][k], r->lambda[k], k == 0 ? r->twisting_stiff : r->rolling_stiff,
+              &l->resist[p->resist][k], &other);
   }
+  return (TlNsChange){normal.square + other.square, normal.with_last + other.with_last};
+}
+
+TlNsChange tl_nonsmooth_compare(const TlNsProblem *q, const TlNsRange *range) {
+  const TlNsImpulses *b = &q->before, *l = &q->last;
+  TlNsChange sum = compare_patches(q, range->first, range->last);
+  for (int32_t i = range->first_joint; i < range->last_joint; i++)
+    for (int k = 0; k < q->joint[i].rows; k++) {
+      const TlNsRow *r = &q->joint[i].row[k];
+      compare(b->joint[i][k], r->lambda, 1 / r->inverse, &l->joint[i][k], &sum);
+    }
+  for (int32_t i = range->first_bond; i < range->last_bond; i++)
+    compare_bond(&q->bond[i], b->bond[i], &l->bond[i], &sum);
   return sum;
 }
 
-/* One impulse: the way gone so far times beta, on top of what the sweep did. Gives what is added. */
-static inline double further(double *lambda, double before, double beta, double *direction) {
-  double more = beta > 0 ? beta * *direction : 0; /* at first there is none */
-  *direction = *lambda - before + more;
-  *lambda += more;
-  return more;
+/* How a step goes beyond a sweep. */
+typedef struct Beyond {
+  const TlNsProblem *q;
+  double beta;
+  bool again;
+} Beyond;
+
+/* Of one row: where it would be. */
+static inline double wanted(const Beyond *y, double lambda, double last, const double *more) {
+  return lambda + y->beta * (last + (y->again ? *more : 0));
 }
 
-void tl_nonsmooth_further(const TlNsProblem *q, const TlNsRange *range, double beta) {
-  const TlNsImpulses *b = &q->before, *d = &q->direction;
+/* The row goes there; gives by how much. more: where that is kept; NULL: nowhere. */
+static inline double go(double *lambda, double to, double *more) {
+  double by = to - *lambda;
+  *lambda = to;
+  if (more) *more = by;
+  return by;
+}
+
+/* Where a list keeps the row; NULL: there is no list. */
+static inline double *kept(double *list, int32_t at) {
+  return list ? &list[at] : NULL;
+}
+static inline double *kept2(double (*list)[2], int32_t at, int k) {
+  return list ? &list[at][k] : NULL;
+}
+static inline double *kept3(double (*list)[3], int32_t at, int k) {
+  return list ? &list[at][k] : NULL;
+}
+
+static void patch_further(const Beyond *y, TlNsPatch *p, int32_t at) {
+  const TlNsProblem *q = y->q;
+  const TlNsImpulses *l = &q->last, *m = &q->more;
+  double normal[TL_NS_POINTS], shear[2], to[2], turn[3] = {0, 0, 0}, borne = 0;
+  bool moved = false;
+  for (int32_t k = 0; k < p->count; k++) {
+    int32_t i = p->first + k;
+    TlNsPoint *x = &q->point[i];
+    double next = wanted(y, x->lambda, l->point[i], kept(m->point, i));
+    if (x->lambda <= x->least) next = x->lambda; /* a contact that bears nothing begins in sweeps */
+    normal[k] = go(&x->lambda, tl_max(next, x->least), kept(m->point, i));
+    borne += x->lambda - x->least;
+    moved |= normal[k] != 0;
+  }
+  for (int k = 0; k < 2; k++)
+    to[k] = wanted(y, p->lambda[k], l->patch[at][k], kept2(m->patch, at, k));
+  double most = p->friction * borne, size2 = to[0] * to[0] + to[1] * to[1];
+  double keep = size2 > most * most ? most / sqrt(size2) : 1;
+  for (int k = 0; k < 2; k++) {
+    shear[k] = go(&p->lambda[k], keep * to[k], kept2(m->patch, at, k));
+    moved |= shear[k] != 0;
+  }
+  for (int k = 0; p->resist >= 0 && k < 3; k++) {
+    double *lambda = &q->resist[p->resist].lambda[k], *more = kept3(m->resist, p->resist, k);
+    turn[k] = go(lambda, wanted(y, *lambda, l->resist[p->resist][k], more), more);
+    moved |= turn[k] != 0;
+  }
+  if (!moved) return;
+  Couple c;
+  load(q, p->a, p->b, &c);
+  push_patch(q, p, normal, shear, turn, &c);
+  p->idle_until = -INFINITY; /* it may bear again by this alone */
+}
+
+void tl_nonsmooth_further(const TlNsProblem *q, const TlNsRange *range, double beta, bool again) {
+  const Beyond y = {q, beta, again};
+  const TlNsImpulses *l = &q->last, *m = &q->more;
   Couple c;
   for (int32_t i = range->first_joint; i < range->last_joint; i++) {
     TlNsJoint *joint = &q->joint[i];
     load(q, joint->a, joint->b, &c);
-    for (int k = 0; k < joint->rows; k++)
-      push_row(&joint->row[k], &c,
-               further(&joint->row[k].lambda, b->joint[i][k], beta, &d->joint[i][k]));
+    for (int k = 0; k < joint->rows; k++) {
+      double *lambda = &joint->row[k].lambda, *more = m->joint ? &m->joint[i][k] : NULL;
+      push_row(&joint->row[k], &c, go(lambda, wanted(&y, *lambda, l->joint[i][k], more), more));
+    }
   }
   for (int32_t i = range->first_bond; i < range->last_bond; i++) {
     TlNsBond *bond = &q->bond[i];
-    TlVec3 more = beta > 0 ? tl_scale(beta, d->bond[i]) : tl_vec3(0, 0, 0);
-    d->bond[i] = tl_add(tl_sub(bond->lambda, b->bond[i]), more);
-    bond->lambda = tl_add(bond->lambda, more);
+    TlVec3 way = again ? tl_add(l->bond[i], m->bond[i]) : l->bond[i];
+    TlVec3 by = tl_scale(beta, way);
+    bond->lambda = tl_add(bond->lambda, by);
+    if (m->bond) m->bond[i] = by;
     load(q, bond->a, bond->b, &c);
-    push_bond(bond, &c, more);
+    push_bond(bond, &c, by);
   }
-  for (int32_t i = range->first; i < range->last; i++) {
-    TlNsPatch *p = &q->patch[i];
-    double normal[TL_NS_POINTS], shear[2], turn[3] = {0, 0, 0};
-    for (int32_t k = 0; k < p->count; k++)
-      normal[k] = further(&q->point[p->first + k].lambda, b->point[p->first + k], beta,
-                          &d->point[p->first + k]);
-    for (int k = 0; k < 2; k++)
-      shear[k] = further(&p->lambda[k], b->patch[i][k], beta, &d->patch[i][k]);
-    for (int k = 0; p->resist >= 0 && k < 3; k++)
-      turn[k] = further(&q->resist[p->resist].lambda[k], b->resist[p->resist][k], beta,
-                        &d->resist[p->resist][k]);
-    load(q, p->a, p->b, &c);
-    push_patch(q, p, normal, shear, turn, &c);
-    p->idle_until = -INFINITY; /* it may bear again by this alone */
-  }
+  for (int32_t i = range->first; i < range->last; i++) patch_further(&y, &q->patch[i], i);
 }

@@ -155,6 +155,15 @@ void tl_workspace_reset(TlWorkspace *workspace);
 /* Watch the impulses of the steps to come (NULL: no more); borrowed. For studies on one thread. */
 void tl_workspace_trace(TlWorkspace *workspace, const TlCollisionTrace *trace);
 
+/* Where the problem of the continuous stage of each step of the nonsmooth method goes before it is solved, from the
+ * next step on; take NULL: nowhere. Its failure is the step's. */
+struct TlNsProblem;
+typedef struct TlProblemSink {
+  TlStatus (*take)(void *context, const struct TlNsProblem *problem);
+  void *context;
+} TlProblemSink;
+void tl_workspace_problems(TlWorkspace *workspace, TlProblemSink sink);
+
 /* What phases cost from the next step on (solve/audit.h); borrowed; NULL: no more. */
 struct TlAudit;
 void tl_workspace_audit(TlWorkspace *workspace, struct TlAudit *audit);

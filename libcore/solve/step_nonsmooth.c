@@ -382,6 +382,8 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlStepReport *report) {
   TL_TRY(tl_nonsmooth_force_rows(r, o->warm));
   TL_TRY(copy_bodies(r, &before)); /* forces and impulses act at once: before the kick */
   TL_TRY(tl_nonsmooth_kick(r, &s->sums.drag_J));
+  const TlProblemSink *sink = &s->work->problems;
+  if (sink->take) TL_TRY(tl_step_together(s->sync, sink->take(sink->context, &r->problem)));
   TlNsStage stage = {false, o->iterations, o->tolerance};
   TL_TRY(run_stage(r, &stage, &rest));
   TL_TRY(settle(r));
@@ -419,6 +421,7 @@ static TlStatus try_out(const TlNsRows *whole, TlReduce *d, TlStepReport *report
   tl_reduce_recall_trial(d, trial.dynamics);
   TL_TRY(tl_nonsmooth_rows(&trial));
   TL_TRY(tl_nonsmooth_scatter(&trial));
+  trial.problem.before.point = NULL; /* plain sweeps: passing over is worth more */
   trial.problem.slack_m_s = TRIAL_SLACK * trial.model->step_s * tl_norm(trial.model->gravity_m_s2);
   TL_TRY(tl_nonsmooth_force_rows(&trial, o->warm));
   TL_TRY(tl_nonsmooth_kick(&trial, NULL));

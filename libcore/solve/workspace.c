@@ -62,6 +62,10 @@ void tl_workspace_trace(TlWorkspace *workspace, const TlCollisionTrace *trace) {
   workspace->trace = trace;
 }
 
+void tl_workspace_problems(TlWorkspace *workspace, TlProblemSink sink) {
+  workspace->problems = sink;
+}
+
 void tl_workspace_audit(TlWorkspace *workspace, TlAudit *audit) {
   workspace->audit = audit;
 }

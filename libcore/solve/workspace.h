@@ -55,6 +55,7 @@ struct TlWorkspace {
       *half_lookups; /* of the step, in the arena, a body: what the search cost (tl_scan_charge); */
   int64_t *solve_ns; /* and what the solve did. NULL on one rank */
   const TlCollisionTrace *trace;
+  TlProblemSink problems;
   TlAudit *audit; /* borrowed; NULL: none */
 };
 

@@ -1,5 +1,6 @@
 #include "store/checkpoint.h"
 #include "store/results_layout.h"
+#include "store/results_tables.h"
 #include "store/linefile.h"
 
 #include "base/claims.h"
@@ -57,7 +58,8 @@ static bool is_ours(const char *name) {
   bare[length] = 0;
   return strcmp(bare, "run.h5") == 0 || strcmp(bare, TL_PARAVIEW_FILE) == 0 ||
          tl_linefile_is(bare) || strcmp(bare, "study.yaml") == 0 ||
-         tl_results_frame_index(bare) >= 0 || tl_checkpoint_step(bare) >= 0;
+         tl_results_frame_index(bare) >= 0 || tl_results_problem_step(bare) >= 0 ||
+         tl_checkpoint_step(bare) >= 0;
 }
 
 /* Goes through what is ours in the folder. */

@@ -1,4 +1,5 @@
 #include "store/results_layout.h"
+#include "store/results_tables.h"
 
 #include "base/mem.h"
 
@@ -69,9 +70,23 @@ char *tl_results_frame_path(const char *folder, int64_t index) {
   return tl_format("%s/frame_%06lld.h5", folder, (long long)index);
 }
 
+/* The number in the name of a file PREFIX_000123.h5; < 0: it is none. */
+static int64_t number_in(const char *name, const char *prefix) {
+  size_t length = strlen(prefix);
+  if (strncmp(name, prefix, length) != 0) return -1;
+  size_t digits = strspn(name + length, "0123456789");
+  if (digits < 6 || digits > 18 || strcmp(name + length + digits, ".h5") != 0) return -1;
+  return strtoll(name + length, NULL, 10);
+}
+
 int64_t tl_results_frame_index(const char *name) {
-  if (strncmp(name, "frame_", 6) != 0) return -1;
-  size_t digits = strspn(name + 6, "0123456789");
-  if (digits < 6 || digits > 18 || strcmp(name + 6 + digits, ".h5") != 0) return -1;
-  return strtoll(name + 6, NULL, 10);
+  return number_in(name, "frame_");
+}
+
+char *tl_results_problem_path(const char *folder, int64_t step) {
+  return tl_format("%s/problem_%06lld.h5", folder, (long long)step);
+}
+
+int64_t tl_results_problem_step(const char *name) {
+  return number_in(name, "problem_");
 }

@@ -1,6 +1,6 @@
 /* The solve of the nonsmooth method: CPU of an iteration over a contact, on a heap of spheres with
  * friction, without and with rolling resistance, and of boxes by patches; how many iterations a warm
- * start and conjugate gradients save; what the cells of a large island cost, and what threads gain; steps of
+ * start and steps beyond sweeps save; what the cells of a large island cost, and what threads gain; steps of
  * spheres and of the peers' grains beside theirs. */
 #include "judge/calibrate.h"
 #include "judge/judge.h"
@@ -127,19 +127,25 @@ static int64_t iterations(Heap *h, TlNsSolver solver, bool warm) {
 
 static void starts(void) {
   Heap h;
+  int64_t cold[3], warm[3];
   make(&h, SPHERES, 0, 300);
-  int64_t cold = iterations(&h, TL_NS_SWEEPS, false), warm = iterations(&h, TL_NS_SWEEPS, true),
-          gradients = iterations(&h, TL_NS_GRADIENTS, false),
-          both = iterations(&h, TL_NS_GRADIENTS, true);
+  for (int k = 0; k < 3; k++) {
+    cold[k] = iterations(&h, (TlNsSolver)k, false);
+    warm[k] = iterations(&h, (TlNsSolver)k, true);
+  }
   heap_free(&h);
-  judge_at_least(JUDGE_GOAL, "nonsmooth_warm_gain", (double)cold / (double)warm,
+  judge_at_least(JUDGE_GOAL, "nonsmooth_warm_gain",
+                 (double)cold[TL_NS_SWEEPS] / (double)warm[TL_NS_SWEEPS],
                  "iterations cold over warm", 5);
-  judge_at_least(JUDGE_GOAL, "nonsmooth_gradients_gain", (double)cold / (double)gradients,
+  judge_at_least(JUDGE_GOAL, "nonsmooth_gradients_gain",
+                 (double)cold[TL_NS_SWEEPS] / (double)cold[TL_NS_GRADIENTS],
                  "iterations by sweeps over those by conjugate gradients, cold", 2);
   judge_note(
-      "To a residual of 1e-4 of g h: %lld iterations cold, %lld warm; by conjugate gradients "
-      "%lld cold, %lld warm.",
-      (long long)cold, (long long)warm, (long long)gradients, (long long)both);
+      "To a residual of 1e-4 of g h: %lld iterations cold, %lld warm; with steps beyond every "
+      "fourth sweep %lld cold, %lld warm; beyond each %lld cold, %lld warm.",
+      (long long)cold[TL_NS_SWEEPS], (long long)warm[TL_NS_SWEEPS],
+      (long long)cold[TL_NS_EXTRAPOLATED], (long long)warm[TL_NS_EXTRAPOLATED],
+      (long long)cold[TL_NS_GRADIENTS], (long long)warm[TL_NS_GRADIENTS]);
 }
 
 /* Seconds of 50 sweeps over a pile, the least of several windows. */
@@ -166,10 +172,13 @@ static void pile(void) {
   Heap h;
   Problem p;
   make(&h, PILE, 0, 400);
-  int64_t cold = iterations(&h, TL_NS_SWEEPS, false), warm = iterations(&h, TL_NS_SWEEPS, true);
+  int64_t cold = iterations(&h, TL_NS_SWEEPS, false), warm = iterations(&h, TL_NS_SWEEPS, true),
+          beyond = iterations(&h, TL_NS_EXTRAPOLATED, false),
+          beyond_warm = iterations(&h, TL_NS_EXTRAPOLATED, true);
   tl_islands_set_small(ALL);
   int64_t cold_one = iterations(&h, TL_NS_SWEEPS, false),
           warm_one = iterations(&h, TL_NS_SWEEPS, true);
+  h.solver->model->nonsmooth.solver = TL_NS_EXTRAPOLATED;
   tl_islands_set_small(0);
   double one = wall_s(&h, 1), two = wall_s(&h, 2);
   JUDGE_OK(problem_of(&p, h.solver, &h.bodies));
@@ -179,10 +188,11 @@ static void pile(void) {
                  "time by one thread over that by two", 1.5);
   judge_note(
       "A pile of %lld spheres in one island, %d contacts: %lld iterations cold and %lld warm "
-      "by cells, %lld and %lld in one order from below, to a residual of 1e-4 of g h. 50 "
-      "sweeps take %.1f ms by one thread and %.1f ms by two.",
+      "by cells, %lld and %lld in one order from below, to a residual of 1e-4 of g h; with steps "
+      "beyond sweeps %lld and %lld. 50 sweeps take %.1f ms by one thread and %.1f ms by two.",
       (long long)p.rows.groups.largest, p.rows.problem.patches, (long long)cold, (long long)warm,
-      (long long)cold_one, (long long)warm_one, 1e3 * one, 1e3 * two);
+      (long long)cold_one, (long long)warm_one, (long long)beyond, (long long)beyond_warm,
+      1e3 * one, 1e3 * two);
   problem_free(&p);
   heap_free(&h);
 }
@@ -232,6 +242,8 @@ typedef struct Drop {
       residual[3]; /* CPU a step; mean most iterations of an island; most, over g h */
 } Drop;
 
+enum { PHASES = 3, DROPS = 3 };
+
 static void phase(LsDrop *d, const Phase *p, Drop *drop, int k) {
   enum { STEPS = 20 };
   lsdrop_run(d, p->end_s - STEPS * d->scene.config.step_s - d->time_s);
@@ -239,51 +251,55 @@ static void phase(LsDrop *d, const Phase *p, Drop *drop, int k) {
   for (int i = 0; i < STEPS; i++) {
     const TlStepReport *r = &d->scene.report;
     lsdrop_run(d, d->scene.config.step_s);
-    drop->sweeps[k] += (double)r->rest_sweeps / STEPS;
+    drop->sweeps[k] += (double)r->rest_sweeps / (STEPS * DROPS);
     drop->residual[k] =
         fmax(drop->residual[k], r->rest_residual_m_s / (9.81 * d->scene.config.step_s));
   }
-  drop->ms[k] = 1e3 * (d->cpu_s - cpu_s) / STEPS;
+  drop->ms[k] += 1e3 * (d->cpu_s - cpu_s) / (STEPS * DROPS);
 }
 
-/* 216 grains of the peers' drop scene at their step: cost of a step while they strike, settle and rest. */
+/* 216 grains of the peers' drop scene at their step: cost of a step while they strike, settle and rest. The mean of
+ * drops from several poses: how many grains of a heap rock on when it has come to rest is chance. */
 static void peers_drop(void) {
-  enum { PHASES = 3 };
   static const Phase phases[PHASES] = {
       {"impact", 0.2, 1617}, {"settling", 0.4, 461}, {"rest", 0.6, 162}};
-  LsDrop d;
   Drop drop = {0};
-  double factor = judge_machine_factor();
-  lsdrop_open(&d, 6, (LsMethod){.step_s = 5e-3, .young_Pa = 1e8, .iterations = 1000});
+  double factor = judge_machine_factor(), deepest = 0, last = 0, kinetic = 0, truth = 0;
+  for (int turn = 0; turn < DROPS; turn++) {
+    LsDrop d;
+    lsdrop_open(&d, 6,
+                (LsMethod){.step_s = 5e-3, .young_Pa = 1e8, .iterations = 1000, .turn = turn});
+    for (int k = 0; k < PHASES; k++) phase(&d, &phases[k], &drop, k);
+    deepest = fmax(deepest, d.deepest);
+    lsdrop_run(&d, 0.4);
+    const TlStepReport *r = &d.scene.report;
+    JudgeOverlap overlap = judge_overlap_of_scene(&d.scene);
+    truth = fmax(truth, overlap.largest_share);
+    last = fmax(last, fmax(r->overlap_share, r->boundary_overlap_share));
+    kinetic = fmax(kinetic, r->kinetic_J / d.drop_J);
+    lsdrop_close(&d);
+  }
   for (int k = 0; k < PHASES; k++) {
     char name[64];
-    phase(&d, &phases[k], &drop, k);
     snprintf(name, sizeof name, "nonsmooth_drop_%s", phases[k].name);
     judge_at_most(JUDGE_GOAL, name, drop.ms[k] / factor / phases[k].siconos_ms,
-                  "of Siconos' recorded CPU time a step", 0.1);
+                  "of Siconos' recorded CPU time a step, mean of three drops", 0.1);
     judge_note("216 grains, %s: %.1f ms CPU a step, %.0f iterations, residual %.1g of g h.",
                phases[k].name, drop.ms[k], drop.sweeps[k], drop.residual[k]);
   }
-  double deepest = d.deepest;
-  lsdrop_run(&d, 0.4);
-  const TlStepReport *r = &d.scene.report;
-  JudgeOverlap truth = judge_overlap_of_scene(&d.scene);
-  judge_at_most(JUDGE_GOAL, "nonsmooth_drop_true_overlap", truth.largest_share,
-                "of the radius, at 1 s", 0.01);
+  judge_at_most(JUDGE_GOAL, "nonsmooth_drop_true_overlap", truth, "of the radius, at 1 s", 0.01);
   judge_note(
-      "The deepest overlap of any step is %.2f%% of the radius, at 1 s %.2f%%; kinetic energy is "
-      "then %.1g of the drop's.",
-      100 * deepest, 100 * fmax(r->overlap_share, r->boundary_overlap_share),
-      r->kinetic_J / d.drop_J);
-  lsdrop_close(&d);
+      "The deepest overlap of any step of the three drops is %.2f%% of the radius, at 1 s %.2f%%; "
+      "kinetic energy is then at most %.1g of the drop's.",
+      100 * deepest, 100 * last, kinetic);
 }
 
 int main(int argc, char **argv) {
   int32_t patches[3];
   judge_open("nonsmooth", argc, argv);
-  double plain = visit_ns(TL_NS_SWEEPS, SPHERES, 0, &patches[0]),
-         rolling = visit_ns(TL_NS_SWEEPS, SPHERES, 0.1, &patches[1]),
-         box = visit_ns(TL_NS_SWEEPS, BOXES, 0, &patches[2]),
+  double plain = visit_ns(TL_NS_EXTRAPOLATED, SPHERES, 0, &patches[0]),
+         rolling = visit_ns(TL_NS_EXTRAPOLATED, SPHERES, 0.1, &patches[1]),
+         box = visit_ns(TL_NS_EXTRAPOLATED, BOXES, 0, &patches[2]),
          gradients = visit_ns(TL_NS_GRADIENTS, SPHERES, 0, &patches[0]);
   judge_at_most(JUDGE_GOAL, "nonsmooth_contact_ns", plain, "ns a contact and iteration", 40);
   judge_at_most(JUDGE_GOAL, "nonsmooth_rolling_ns", rolling, "ns a contact and iteration", 60);

@@ -59,7 +59,7 @@ resumes whole 00050 "0012 0010"
 sed 's/^release:/bodies:\n  - {position_m: [0.02, 0.02, 0.07], parts: [{shape: cube, position_m: [0, 0, 0]}, {shape: cube, position_m: [0.011, 0, 0]}]}\n&/' \
   config/collapse-shapes.yaml >"$dir/shapes.yaml"
 shapes=(--set release.high_m=[0.045,0.045,0.06] --set walls.3.point_m=[0,0.046,0] --set walls.4.point_m=[0.046,0,0]
-  --set walls.4.until_s=0.48 --set reduction.from_s=0.4 --set time.duration_s=0.56 --set time.frame_every_s=0.002
+  --set walls.4.until_s=0.48 --set reduction.from_s=0.3 --set time.duration_s=0.56 --set time.frame_every_s=0.002
   --set checkpoint.every_steps=50 --set checkpoint.keep=9)
 "$solve" "$dir/shapes.yaml" --no-progress "${shapes[@]}" -o "$dir/shapes" >"$dir/shapes.out" 2>"$dir/log" ||
   fail "shapes: $(cat "$dir/log")"

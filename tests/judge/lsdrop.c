@@ -62,7 +62,7 @@ static int64_t begin_equal(LsDrop *d, int side, LsMethod method, TlQuat *axes) {
 void lsdrop_open(LsDrop *d, int side, LsMethod method) {
   TlQuat axes;
   int64_t id = begin_equal(d, side, method, &axes);
-  TlRandom random = {21, 0, 0};
+  TlRandom random = {21, (uint64_t)method.turn, 0};
   for (int i = 0; i < side * side * side; i++) put(d, id, 1, side, PITCH, i, &random);
   weigh(d);
 }

@@ -21,6 +21,7 @@ typedef struct LsMethod {
   /* by the nonsmooth method, without rebound, so stiff and with so many iterations at most */
   double young_Pa;
   int iterations;
+  int turn; /* of lsdrop_open: 0, or other random poses at the start */
 } LsMethod;
 
 void lsdrop_open(LsDrop *drop, int side, LsMethod method);

@@ -308,7 +308,9 @@ START_TEST(box_rests_flat) {
   put(&lab, BOX, tl_vec3(0, 0, 0.0035), NONE);
   for (int k = 0; k < 2000; k++) step(&lab);
   TlVec3 x = lab.bodies.position[0], v = lab.bodies.velocity[0];
-  ck_assert_msg(tl_norm(v) + R * tl_norm(tl_bodies_spin(&lab.bodies, 0)) < 1e-9,
+  /* a solve ends when it changes no velocity by more than this */
+  double least = lab.config.nonsmooth.tolerance * G * lab.config.step_s;
+  ck_assert_msg(tl_norm(v) + R * tl_norm(tl_bodies_spin(&lab.bodies, 0)) < least,
                 "it moves at %g m/s", tl_norm(v));
   /* four points share the compliance of one */
   double deep =
@@ -396,13 +398,14 @@ END_TEST
 
 /* The same bits by one thread and by several, also of an island that threads sweep together. */
 START_TEST(threads_change_no_bit) {
-  for (int k = 0; k < 4; k++) {
+  static const TlNsSolver solver[] = {TL_NS_EXTRAPOLATED, TL_NS_SWEEPS, TL_NS_GRADIENTS};
+  for (int k = 0; k < 6; k++) {
     uint64_t hash[2];
     tl_islands_set_small(k % 2 ? 8 : 0);
     for (int i = 0; i < 2; i++) {
       Lab lab;
       heap_of(&lab, k % 2 ? 100 : 40, 1e-3);
-      lab.solver->model->nonsmooth.solver = k / 2 ? TL_NS_GRADIENTS : TL_NS_SWEEPS;
+      lab.solver->model->nonsmooth.solver = solver[k / 2];
       tl_par_set_threads(1 + 2 * i);
       for (int n = 0; n < (k % 2 ? 250 : 100); n++) step(&lab);
       ck_assert(k % 2 == 0 || lab.report.largest_island > 60);

@@ -5,8 +5,11 @@
 #include "support/materials.h"
 #include "support/placed.h"
 #include "support/problem.h"
+#include "support/problem_file.h"
 
+#include "base/file.h"
 #include "base/par.h"
+#include "run/step_problems.h"
 #include "solve/islands.h"
 #include "base/random.h"
 
@@ -301,6 +304,13 @@ static void take_fast(const TlNsProblem *q, double *lambda) {
 
 /* ---- both ---- */
 
+static double apart_of(const TlNsProblem *q, const TlNsBody *a, const TlNsBody *b) {
+  double apart = 0;
+  for (int32_t i = 0; i < q->bodies - 1; i++)
+    apart = fmax(apart, tl_norm(tl_sub(a[i].v, b[i].v)) + R * tl_norm(tl_sub(a[i].w, b[i].w)));
+  return apart;
+}
+
 static void compare(TlNsSolver solver, bool boxes, double friction, uint64_t seed, int64_t *sum) {
   Lab lab;
   Problem problem;
@@ -330,10 +340,7 @@ static void compare(TlNsSolver solver, bool boxes, double friction, uint64_t see
   ck_assert_msg(left < 1e-6 * fall, "seed %llu, %s, friction %g: residual %g of g h",
                 (unsigned long long)seed, boxes ? "boxes" : "spheres", friction, left / fall);
   move(&slow, slow.lambda, false);
-  double apart = 0;
-  for (int32_t i = 0; i < q->bodies - 1; i++)
-    apart = fmax(apart, tl_norm(tl_sub(slow.body[i].v, end[i].v)) +
-                            R * tl_norm(tl_sub(slow.body[i].w, end[i].w)));
+  double apart = apart_of(q, slow.body, end);
   /* residuals of 1e-8 and 1e-6, over the least eigenvalue of a pile of so few */
   ck_assert_msg(apart < 1e-4 * fall, "seed %llu, %s, friction %g: velocities %g of g h apart",
                 (unsigned long long)seed, boxes ? "boxes" : "spheres", friction, apart / fall);
@@ -345,21 +352,24 @@ static void compare(TlNsSolver solver, bool boxes, double friction, uint64_t see
   lab_free(&lab);
 }
 
-/* Conjugate gradients come to the same answers, with fewer iterations in all: of so few bodies somewhat
- * fewer, of heaps see bench_nonsmooth. */
+/* Steps beyond sweeps come to the same answers, with fewer iterations in all: of so few bodies somewhat fewer, of
+ * heaps see bench_nonsmooth. */
 static void compare_eight(bool boxes, double friction) {
-  int64_t sweeps = 0, gradients = 0;
-  for (uint64_t seed = 0; seed < 8; seed++) {
-    compare(TL_NS_SWEEPS, boxes, friction, seed, &sweeps);
-    compare(TL_NS_GRADIENTS, boxes, friction, seed, &gradients);
-    int64_t by_cells = 0;
-    tl_islands_set_small(3); /* larger ones are swept cell by cell of four grids */
-    compare(TL_NS_SWEEPS, boxes, friction, seed, &by_cells);
-    compare(TL_NS_GRADIENTS, boxes, friction, seed, &by_cells);
-    tl_islands_set_small(0);
-  }
-  ck_assert_msg(gradients < sweeps, "%lld iterations by gradients, %lld by sweeps",
-                (long long)gradients, (long long)sweeps);
+  static const TlNsSolver solver[] = {TL_NS_SWEEPS, TL_NS_EXTRAPOLATED, TL_NS_GRADIENTS};
+  int64_t in_order[3] = {0}, by_cells[3] = {0};
+  for (uint64_t seed = 0; seed < 8; seed++)
+    for (int k = 0; k < 3; k++) {
+      compare(solver[k], boxes, friction, seed, &in_order[k]);
+      tl_islands_set_small(3); /* larger ones are swept cell by cell of four grids */
+      compare(solver[k], boxes, friction, seed, &by_cells[k]);
+      tl_islands_set_small(0);
+    }
+  for (int k = 1; k < 3; k++)
+    ck_assert_msg(
+        in_order[k] < in_order[0] && by_cells[k] < by_cells[0],
+        "%lld and by cells %lld iterations with steps beyond sweeps, %lld and %lld without",
+        (long long)in_order[k], (long long)by_cells[k], (long long)in_order[0],
+        (long long)by_cells[0]);
 }
 
 START_TEST(problems_of_spheres_without_friction) {
@@ -379,6 +389,59 @@ END_TEST
 
 START_TEST(problems_of_patches_with_friction) {
   compare_eight(true, 0.5);
+}
+END_TEST
+
+/* ---- problems as files ---- */
+
+/* The least that a solver of such files needs: sweeps in the order of the file. */
+static void sweep_all(const TlNsProblem *q, int sweeps) {
+  TlNsRange range = {.last = q->patches};
+  tl_nonsmooth_warm(q, &range);
+  for (int k = 0; k < sweeps; k++) tl_nonsmooth_sweep(q, &range);
+}
+
+/* What is read is what was written, to the bit, and the slow solver and sweeps give one answer to it. */
+static void keep(const char *path, bool boxes, double friction, uint64_t seed) {
+  Lab lab;
+  Problem problem;
+  TlNsProblem read, again;
+  Slow slow;
+  double fall = G * 1e-3;
+  lab_make(&lab, boxes, friction, seed, boxes ? 8 : 10 + (int)(seed % 4), 40 + 20 * (int)seed);
+  CK_OK(problem_of(&problem, lab.solver, &lab.bodies));
+  const TlNsProblem *q = &problem.rows.problem;
+  CK_OK(tl_step_problem_write(path, 7, 0.007, q));
+  problem_read(path, &read);
+  problem_read(path, &again);
+  ck_assert(read.bodies == q->bodies && read.patches == q->patches && read.points == q->points &&
+            read.resists == q->resists);
+  slow_make(&slow, &again);
+  double reached = slow_solve(&slow, 1e-8 * fall);
+  ck_assert_msg(reached <= 1e-8 * fall, "the slow solver stops at %g of g h", reached / fall);
+  sweep_all(&read, 20000);
+  sweep_all(q, 20000);
+  for (int32_t i = 0; i < q->bodies; i++)
+    ck_assert(memcmp(&read.body[i].v, &q->body[i].v, 2 * sizeof(TlVec3)) == 0);
+  move(&slow, slow.lambda, false);
+  double apart = apart_of(&read, slow.body, read.body);
+  ck_assert_msg(apart < 1e-4 * fall, "%s: velocities %g of g h apart", path, apart / fall);
+  slow_free(&slow);
+  problem_lists_free(&read);
+  problem_lists_free(&again);
+  problem_free(&problem);
+  lab_free(&lab);
+}
+
+START_TEST(problems_are_kept_as_files) {
+  int files = 0;
+  for (int kind = 0; kind < 4; kind++)
+    for (uint64_t seed = 0; seed < 8; seed++) {
+      char path[600];
+      snprintf(path, sizeof path, "%s/problem_%06d.h5", tl_test_folder(), ++files);
+      keep(path, kind / 2, kind % 2 ? 0.5 : 0, seed);
+    }
+  ck_assert_int_ge(files, 30);
 }
 END_TEST
 
@@ -429,4 +492,5 @@ END_TEST
 
 TL_TEST_MAIN("nonsmooth problems", problems_of_spheres_without_friction,
              problems_of_spheres_with_friction, problems_of_patches_without_friction,
-             problems_of_patches_with_friction, idle_patches_are_passed_over_without_a_change)
+             problems_of_patches_with_friction, problems_are_kept_as_files,
+             idle_patches_are_passed_over_without_a_change)

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "solve/nonsmooth_record.h"
 #include "solve/step_report.h"
 #include "model/contact_record.h"
 #include "run/apparatus.h"
@@ -20,11 +21,13 @@ static const TlRecord *const records[] = {&tl_body_record,     &tl_collider_reco
 enum {
   RECORDS = sizeof records / sizeof *records,
   PAIRS_END = RECORDS + TL_PAIR_KINDS,
-  ALL = PAIRS_END + TL_APPARATUS_COUNT
+  APPARATUS_END = PAIRS_END + TL_APPARATUS_COUNT,
+  ALL = APPARATUS_END + TL_NS_LISTS
 };
 static const TlRecord *record_at(int i) {
   if (i < RECORDS) return records[i];
-  return i < PAIRS_END ? &tl_pair_record[i - RECORDS] : &tl_apparatus(i - PAIRS_END)->state;
+  if (i < PAIRS_END) return &tl_pair_record[i - RECORDS];
+  return i < APPARATUS_END ? &tl_apparatus(i - PAIRS_END)->state : &tl_ns_record[i - APPARATUS_END];
 }
 
 #define PAGE "docs/reference/records.md"
