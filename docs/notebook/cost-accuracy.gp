@@ -13,7 +13,7 @@ set border 3
 set tics nomirror
 set format x '%g'
 set format y '%g'
-BLUE = '#1f5fbf'; RED = '#c0392b'; ORANGE = '#e08a1e'; GREEN = '#3c8d40'
+BLUE = '#1f5fbf'; RED = '#c0392b'; ORANGE = '#e08a1e'; GREEN = '#3c8d40'; PURPLE = '#8e44ad'
 
 # ---- one scene, for readers in a hurry ----
 set output out . 'cost_accuracy.png'
@@ -21,19 +21,20 @@ set title '80 grains flow out of a box: what does accuracy cost?' font ',16'
 set xlabel 'how far grains really overlap: largest at five times of the run, % of the radius'
 set ylabel 'CPU seconds for each simulated second and grain'
 set xrange [0.02:20]
-set yrange [0.015:10]
+set yrange [0.004:4]
 set key top right samplen 2
-set arrow 1 from 0.5,0.015 to 0.5,10 nohead dt 2 lw 1.5 lc rgb '#666666'
-set label 1 '0.5%' at 0.52,7.5 tc rgb '#666666'
+set arrow 1 from 0.5,0.004 to 0.5,4 nohead dt 2 lw 1.5 lc rgb '#666666'
+set label 1 '0.5%' at 0.52,3 tc rgb '#666666'
 if (exists("ratio")) {
   set arrow 2 from 0.5,cost_penalty to 0.5,cost_impulses heads filled lw 2.5 lc rgb 'black' front
   set label 2 sprintf('%.0f times', ratio) at 0.54,0.6*sqrt(cost_penalty*cost_impulses) font ',18' front
 }
-set label 3 'steps of 2.6 ms' at 0.63,0.0295 tc rgb BLUE
-set label 4 '0.04 ms' at 0.205,0.32 right tc rgb BLUE
-set label 5 '300 N/m' at 11,0.067 tc rgb RED right
-set label 6 '3 MN/m' at 0.05,2.15 tc rgb RED
+set label 3 'steps of 2.6 ms' at 0.66,0.0053 tc rgb BLUE
+set label 4 '0.04 ms' at 0.25,0.155 tc rgb BLUE
+set label 5 '300 N/m' at 11,0.024 tc rgb RED right
+set label 6 '3 MN/m' at 0.068,1.15 tc rgb RED
 plot rows('outflow', 'penalty', 8) using 1:2 with linespoints pt 7 ps 1.4 lw 2.5 lc rgb RED title 'springs (penalty), soft to stiff', \
+     rows('outflow', 'penalty_surfaces', 8) using 1:2 with linespoints pt 13 ps 1.4 lw 1.5 lc rgb PURPLE title 'springs over surfaces', \
      rows('outflow', 'penalty_nodes', 8) using 1:2 with linespoints pt 5 ps 1.2 lw 1.5 dt 3 lc rgb ORANGE title 'springs on nodes only', \
      rows('outflow', 'nonsmooth', 8) using 1:2 with linespoints pt 9 ps 1.3 lw 1.5 lc rgb GREEN title 'nonsmooth, long to short steps', \
      rows('outflow', 'impulses', 8) using 1:2 with linespoints pt 7 ps 1.4 lw 2.5 lc rgb BLUE title 'impulses, long to short steps'
@@ -42,15 +43,16 @@ plot rows('outflow', 'penalty', 8) using 1:2 with linespoints pt 7 ps 1.4 lw 2.5
 unset label; unset arrow; unset title
 set terminal pngcairo size 1300,820 font 'sans,12' noenhanced
 set output out . 'cost_accuracy_scenes.png'
-set multiplot layout 2,3 margins 0.06,0.985,0.08,0.94 spacing 0.05,0.12
+set multiplot layout 2,3 margins 0.08,0.985,0.08,0.94 spacing 0.06,0.12
 do for [scene in "outflow heap avalanche"] {
   set title scene font ',14'
   set logscale xy; set xrange [0.01:20]; set autoscale y
-  set xlabel 'largest true overlap at five times, % of the radius'
+  set xlabel 'largest true overlap, % of the radius'
   if (scene eq 'outflow') { set ylabel 'CPU s a simulated s and grain' } else { unset ylabel }
   set arrow 1 from 0.5,graph 0 to 0.5,graph 1 nohead dt 2 lc rgb '#666666'
   if (scene eq 'outflow') { set key top right } else { unset key }
   plot rows(scene, 'penalty', 8) using 1:2 with linespoints pt 7 lw 2 lc rgb RED title 'penalty', \
+       rows(scene, 'penalty_surfaces', 8) using 1:2 with linespoints pt 13 lc rgb PURPLE title 'penalty over surfaces', \
        rows(scene, 'penalty_nodes', 8) using 1:2 with linespoints pt 5 dt 3 lc rgb ORANGE title 'penalty on nodes', \
        rows(scene, 'nonsmooth', 8) using 1:2 with linespoints pt 9 lc rgb GREEN title 'nonsmooth', \
        rows(scene, 'impulses', 8) using 1:2 with linespoints pt 7 lw 2 lc rgb BLUE title 'impulses'
@@ -68,6 +70,7 @@ do for [scene in "outflow heap avalanche"] {
   if (i == 2) { set xtics 0.5 } else { set xtics 1 }
   f = factor[i]
   plot rows(scene, 'penalty', 12) using (f*$1):2 with linespoints pt 7 lw 2 lc rgb RED, \
+       rows(scene, 'penalty_surfaces', 12) using (f*$1):2 with linespoints pt 13 lc rgb PURPLE, \
        rows(scene, 'penalty_nodes', 12) using (f*$1):2 with linespoints pt 5 dt 3 lc rgb ORANGE, \
        rows(scene, 'nonsmooth', 12) using (f*$1):2 with linespoints pt 9 lc rgb GREEN, \
        rows(scene, 'impulses', 12) using (f*$1):2 with linespoints pt 7 lw 2 lc rgb BLUE
