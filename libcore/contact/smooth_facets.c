@@ -11,9 +11,9 @@
 static const double COVER = 0.75; /* node spacings: no point of a surface is farther from a node */
 static const double TWINS = 0.6;  /* node spacings: places of one face nearer than this are one */
 static const double TOLERANCE = 1e-5; /* of the smaller radius: what a Newton step may still gain */
-static const double BESIDE =
-    0.02; /* of the smaller radius: a foot this far beside its face counts; sine of
-                                      the angle by which a normal at an edge may pass that of a face */
+/* Of the smaller radius: a foot this far beside its face counts. Sine of the angle by which a normal at an edge
+ * may pass that of a face. */
+static const double BESIDE = 0.02;
 static const double NEAR_P = 0.05,
                     NEAR_N = 0.995; /* two places this near, of the smaller radius, are one */
 static const double SAMPLED = 0.25; /* of the smaller radius: distance of samples along an edge */
@@ -28,8 +28,8 @@ typedef struct Meeting {
   int64_t grain, solid; /* the smooth one and the polyhedron */
   const TlMat3 *turn;   /* of the smooth grain */
   bool first;           /* it is a of the pair */
-  TlMat3 m;             /* from the polyhedron's frame, */
-  TlVec3 t;             /* scaled, to the grain's */
+  TlMat3 m;             /* a point x of the polyhedron, scaled, is at m x + t */
+  TlVec3 t;
   TlSmoothPair pair;
   double spacing, limit; /* of nodes; gaps from here on are not wanted */
   size_t had;            /* places begin here */
