@@ -374,6 +374,78 @@ START_TEST(smooth_grains_and_polyhedra_have_the_gap_of_their_support_functions) 
 }
 END_TEST
 
+/* Distance of x, in SIZE, to the exact star's surface: from its nearest sample on. */
+static double star_distance(const TlStar *star, TlVec3 x) {
+  TlVec3 best = {0, 0, 1};
+  double least = INFINITY;
+  for (int k = 0; k < TL_STAR_POINTS; k++) {
+    double far = tl_norm2(tl_sub(x, star->point[k]));
+    if (far < least) least = far, best = tl_unit(star->point[k]);
+  }
+  least = sqrt(least);
+  for (double step = 0.01; step > 1e-5; step *= 0.5)
+    for (int i = 0; i < 4; i++) {
+      TlVec3 u = tl_unit(tl_cross(best, fabs(best.x) < 0.6 ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0)));
+      TlVec3 way = i & 2 ? tl_cross(best, u) : u;
+      TlVec3 to = tl_unit(tl_axpy(best, i & 1 ? -step : step, way));
+      double far = tl_norm(tl_sub(x, tl_scale(tl_star_radius(star, to), to)));
+      if (!(far < least)) continue;
+      least = far, best = to;
+      i = -1;
+    }
+  return least;
+}
+
+/* How deep points of the exact star lie in the box, and points of the box's edges in the star. */
+static double dense_depth(const Scene *s, const Pair *p, bool edges) {
+  enum { STEPS = 40 };
+  double depth = 0, half = 0.5 * SIZE * p->scale_b;
+  for (int i = 0; i < TL_STAR_POINTS; i++) {
+    TlVec3 y =
+        tl_quat_rotate(tl_quat_conj(p->turn), tl_sub(tl_scale(SIZE, s->star.point[i]), p->shift));
+    depth = tl_max(depth, half - tl_max(fabs(y.x), tl_max(fabs(y.y), fabs(y.z))));
+  }
+  for (int i = 0; edges && i < 12 * (STEPS + 1); i++) {
+    int edge = i / (STEPS + 1), axis = edge / 4;
+    double at[3] = {edge & 1 ? half : -half, edge & 2 ? half : -half,
+                    half * (2.0 * (i % (STEPS + 1)) / STEPS - 1)};
+    TlVec3 y = axis == 0   ? tl_vec3(at[2], at[0], at[1])
+               : axis == 1 ? tl_vec3(at[0], at[2], at[1])
+                           : tl_vec3(at[0], at[1], at[2]);
+    TlVec3 x = tl_scale(1 / SIZE, tl_add(p->shift, tl_quat_rotate(p->turn, y)));
+    if (tl_norm(x) >= tl_star_radius(&s->star, tl_unit(x))) continue;
+    depth = tl_max(depth, SIZE * star_distance(&s->star, x));
+  }
+  return depth;
+}
+
+/* Grains with hollows have several places a face. */
+START_TEST(rough_grains_on_boxes_are_as_deep_as_dense_points_of_both) {
+  enum { PAIRS = 60 };
+  Scene s;
+  open_scene(&s, 1 << BOX | 1 << ROUGH);
+  int missed_by_nodes = 0;
+  double most = 0;
+  for (uint64_t i = 0; i < PAIRS; i++) {
+    Pair p = {.a = ROUGH, .b = BOX, .scale_a = 1, .scale_b = 1.2, .turn = tl_test_turn(12, i)};
+    double low = 0, high = 3 * SIZE, wanted = SIZE * (0.001 + 0.029 * tl_random_uniform(15, 0, i));
+    TlVec3 along = tl_test_unit(11, i);
+    p.size = SIZE;
+    for (int step = 0; step < 30; step++) {
+      double far = 0.5 * (low + high);
+      p.shift = tl_scale(far, along);
+      *(dense_depth(&s, &p, false) > wanted ? &low : &high) = far;
+    }
+    double depth = dense_depth(&s, &p, true), found = -by_scan(&s, &p, TL_EDGES_PLACES).gap;
+    most = tl_max(most, fabs(found - depth) / SIZE);
+    missed_by_nodes += -by_nodes_anew(&s, &p).gap < depth - MISS * SIZE;
+  }
+  ck_assert_msg(most < 1e-3, "depths are off by up to %g of the radius", most);
+  ck_assert_int_ge(missed_by_nodes, PAIRS / 4);
+  close_scene(&s);
+}
+END_TEST
+
 /* A ball on a grid, which is searched as a smooth grain, and the same ball in closed form: on faces, edges and
  * corners, and in the hollows of crosses. */
 START_TEST(a_ball_on_a_grid_touches_polyhedra_as_one_in_closed_form_does) {
@@ -935,6 +1007,7 @@ TL_TEST_MAIN("places", spheres_have_the_gap_of_their_centres,
              convex_grains_have_the_gap_of_their_support_functions,
              smooth_grains_and_polyhedra_have_the_gap_of_their_support_functions,
              a_ball_on_a_grid_touches_polyhedra_as_one_in_closed_form_does,
+             rough_grains_on_boxes_are_as_deep_as_dense_points_of_both,
              rough_grains_have_the_depth_of_their_exact_surfaces,
              a_ball_in_a_hollow_touches_on_both_sides,
              a_followed_pair_costs_a_fraction_of_the_node_search,
