@@ -29,11 +29,11 @@ for method in etm-level penalty; do
   [ $method = etm-level ] || arguments+=(--set time.duration_s=2.0e-3)
   # 3 kB a body and 4 kB a contact point, of which a grain has one here at most, and what threads keep in hand: 8 to 9,
   # once 10.1, for how much of it lies free at the peak is chance; of three runs one must be within
-  for try in 1 2 3; do
+  for _ in 1 2 3; do
     few=$(measured 0.125.yaml "${arguments[@]}" -o few)   # 1,944 grains
     many=$(measured 0.275.yaml "${arguments[@]}" -o many) # 9,600
     grain=$(((many - few) / 7656))
-    [ "$grain" -lt 10000 ] && break
+    if [ "$grain" -lt 10000 ]; then break; fi
   done
   [ "$grain" -gt 400 ] && [ "$grain" -lt 10000 ] || fail "$method: $grain bytes a grain ($few and $many)"
   "$BIN/talus-solve" -n -q 0.275.yaml "${arguments[@]}" -o many >plan
