@@ -8,10 +8,10 @@
  *
  * A pair's memory (TlPlacePair) holds its places and what proves that there are no others:
  *   certificate  places were sought among all nodes, of the grain that has the finer ones, with a gap
- *                below a cutoff c. Since then no point
- *                of one grain has moved by more than w = |t - t0| + |R - R0| r seen from the other, so
- *                what was not found has a gap of c - L w or more, L the largest slope of the fields.
- *                While that is at least the margin, only the kept places are followed.
+ *                below a cutoff c. Since then no point of one grain has moved by more than
+ *                w = |t - t0| + |R - R0| r seen from the other, so what was not found has a gap of
+ *                c - L w or more, L the largest slope of the fields. While that is at least the
+ *                margin, only the kept places are followed.
  *   skipping     a place whose gap was g at motion w_l has now at least g - L (w + w_l).
  *   small steps  while the places' second-order change stays below a tolerance, gaps follow the
  *                displacement along the normal and no field is evaluated.

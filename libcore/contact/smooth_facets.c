@@ -17,7 +17,7 @@ static const double BESIDE = 0.02;
 static const double NEAR_P = 0.05,
                     NEAR_N = 0.995; /* two places this near, of the smaller radius, are one */
 static const double SAMPLED = 0.25; /* of the smaller radius: distance of samples along an edge */
-static const double STEEP = 1.2;    /* of phi along a line, at most */
+static const double FACING = 0.3;   /* least slope of phi across an edge */
 enum { NARROWINGS = 12, MOST_SAMPLES = 64, NODE_BITS = 20, ANY_NODE = (1 << NODE_BITS) - 1 };
 
 typedef enum Kind { FACE, EDGE, CORNER, KINDS } Kind;
@@ -32,6 +32,7 @@ typedef struct Meeting {
   TlVec3 t;
   TlSmoothPair pair;
   double spacing, limit; /* of nodes; gaps from here on are not wanted */
+  double steep;          /* most slope of the grain's phi */
   size_t had;            /* places begin here */
   TlPoints *points;
 } Meeting;
@@ -204,7 +205,7 @@ static TlStatus add_crossing(Meeting *m, int k, int32_t number, const Edge *e, S
   }
   TlVec3 out = tl_axpy(s.gradient, -tl_dot(s.gradient, e->along), e->along);
   double length = tl_norm(out);
-  if (!(s.phi < m->limit) || !(length > 0.3)) return TL_OK;
+  if (!(s.phi < m->limit) || !(length > FACING)) return TL_OK;
   TlVec3 n = tl_scale(-1 / length, out);
   if (!between(m, f, &f->edge[number], e->along, n) || covered(m, k, s.x)) return TL_OK;
   int64_t sample = (int64_t)(s.at / (SAMPLED * m->pair.size));
@@ -228,10 +229,10 @@ static TlStatus add_edge(Meeting *m, int k, int32_t number) {
   int n = wanted < 2 ? 2 : wanted < MOST_SAMPLES ? (int)wanted : MOST_SAMPLES;
   double step = (end - start) / n;
   Spot low = look(m, &e, start), last = look(m, &e, end);
-  if (0.5 * (low.phi + last.phi - STEEP * (end - start)) >= m->limit) return TL_OK;
+  if (0.5 * (low.phi + last.phi - m->steep * (end - start)) >= m->limit) return TL_OK;
   for (int i = 1; i <= n; i++) {
     Spot high = i < n ? look(m, &e, start + i * step) : last;
-    bool near = 0.5 * (low.phi + high.phi - STEEP * step) < m->limit;
+    bool near = 0.5 * (low.phi + high.phi - m->steep * step) < m->limit;
     if (near && low.slope < 0 && high.slope >= 0) TL_TRY(add_crossing(m, k, number, &e, low, high));
     low = high;
   }
@@ -282,6 +283,7 @@ static Meeting meeting_of(const TlColliders *c, int64_t a, int64_t b, const TlMa
                             .cell = place->spline.spacing_m * scale,
                             .tolerance = TOLERANCE * size},
                    .spacing = place->spacing * scale,
+                   .steep = sqrt(1 + place->slope * place->slope), /* beyond the grid */
                    .had = points->count,
                    .points = points};
 }
