@@ -77,7 +77,11 @@ static inline __attribute__((always_inline)) Lanes where(Mask mask, Lanes v) { /
 }
 
 static inline __attribute__((always_inline)) double sum(Lanes v) {
-  return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+  typedef double Half __attribute__((vector_size(4 * ACROSS)));
+  typedef double Two __attribute__((vector_size(2 * ACROSS)));
+  Half half = __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+  Two two = __builtin_shufflevector(half, half, 0, 1) + __builtin_shufflevector(half, half, 2, 3);
+  return two[0] + two[1];
 }
 
 static inline __attribute__((always_inline)) Lanes least(Lanes a, Lanes b) {
@@ -99,13 +103,22 @@ static inline __attribute__((always_inline)) Lanes row_of(const double v[TL_ELEM
          (w[0] * v[2] + w[1] * v[5] + w[2] * v[8]) * u[2];
 }
 
-/* Area over that of u and w in row k; none where the element is not surface. */
-static inline __attribute__((always_inline)) Lanes stretch_of(const TlElement *e, int k, Lanes u) {
-  static const Mask bit = {1, 2, 4, 8, 16, 32, 64, 128};
+/* Area over that of u and w: at both ends of each row, */
+typedef struct Stretch {
+  Lanes low, more;
+} Stretch;
+static inline __attribute__((always_inline)) Stretch stretch_at_ends(const TlElement *e, Lanes w) {
   const float *s = e->stretch;
-  double low = (double)s[0] + place[k] * ((double)s[2] - (double)s[0]),
-         high = (double)s[1] + place[k] * ((double)s[3] - (double)s[1]);
-  Lanes stretch = low + (high - low) * u;
+  Lanes low = (double)s[0] + w * ((double)s[2] - (double)s[0]),
+        high = (double)s[1] + w * ((double)s[3] - (double)s[1]);
+  return (Stretch){low, high - low};
+}
+
+/* and in row k; none where the element is not surface. */
+static inline __attribute__((always_inline)) Lanes stretch_of(const TlElement *e,
+                                                              const Stretch *ends, int k, Lanes u) {
+  static const Mask bit = {1, 2, 4, 8, 16, 32, 64, 128};
+  Lanes stretch = ends->low[k] + ends->more[k] * u;
   if (e->bare == UINT64_MAX) return stretch;
   int64_t row = e->bare >> (8 * k) & 0xff;
   return where((bit & row) != 0, stretch);
@@ -117,11 +130,14 @@ TL_LANES_CLONES static void bear_values(const double phi[TL_ELEMENT_POINTS], con
                                         double share[TL_ELEMENT_POINTS]) {
   const Lanes u[3] = {lanes_of(weight[0]), lanes_of(weight[1]), lanes_of(weight[2])};
   const Lanes at = lanes_of(place), none = at - at;
-  Lanes area = none, square = none, lowest = none + INFINITY, c[3] = {none, none, none};
+  const Stretch ends = stretch_at_ends(e, at);
+  Lanes area = none, square = none, lowest = none + INFINITY, c[3] = {none, none, none}, row[3];
+  for (int i = 0; i < 3; i++) row[i] = u[0] * phi[i] + u[1] * phi[i + 3] + u[2] * phi[i + 6];
 #pragma GCC unroll 8
   for (int k = 0; k < ACROSS; k++) {
     const double w[3] = {weight[0][k], weight[1][k], weight[2][k]};
-    Lanes value = row_of(phi, w, u), stretched = stretch_of(e, k, at);
+    Lanes value = row[0][k] * u[0] + row[1][k] * u[1] + row[2][k] * u[2];
+    Lanes stretched = stretch_of(e, &ends, k, at);
     Mask touch = value < none;
     Lanes d = where(touch, -value), some = d * stretched;
     lowest = least(value, lowest);
@@ -142,6 +158,7 @@ TL_LANES_CLONES static void bear_parts(const TlPlaceShape *shape,
   Lanes area = none, square = none, depth = none, lowest = none + INFINITY, moved[3], force[3],
         moment[3];
   for (int i = 0; i < 3; i++) moved[i] = force[i] = moment[i] = none;
+  const Stretch ends = stretch_at_ends(e, at);
   for (int k = 0; k < ACROSS; k++) {
     const double w[3] = {weight[0][k], weight[1][k], weight[2][k]};
     Lanes p[3], n[3] = {none, none, none}, value = none + INFINITY;
@@ -163,7 +180,7 @@ TL_LANES_CLONES static void bear_parts(const TlPlaceShape *shape,
       for (int j = 0; j < 3; j++) n[j] = (Lanes)((nearer & (Mask)g[j]) | (~nearer & (Mask)n[j]));
     }
     Mask touch = value < none;
-    Lanes d = where(touch, -value), stretched = stretch_of(e, k, at), some = d * stretched;
+    Lanes d = where(touch, -value), stretched = stretch_of(e, &ends, k, at), some = d * stretched;
     lowest = least(value, lowest);
     area += where(touch, stretched);
     depth += some;
