@@ -223,8 +223,7 @@ INLINE Four sum_of(Four a, Four b, Four c, const Four w[3]) {
 INLINE F4 dots(Four a, Four b) {
   Four p = a * b;
   Four sum = p + __builtin_shufflevector(p, p, 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9, 13, 13, 13, 13);
-  sum +=
-      __builtin_shufflevector(p, p, 2, 2, 2, 2, 6, 6, 6, 6, 10, 10, 10, 10, 14, 14, 14, 14);
+  sum += __builtin_shufflevector(p, p, 2, 2, 2, 2, 6, 6, 6, 6, 10, 10, 10, 10, 14, 14, 14, 14);
   return __builtin_shufflevector(sum, sum, 0, 4, 8, 12);
 }
 
@@ -289,7 +288,8 @@ INLINE void four_at(const TlSpline *s, const TlVec3 p[ABREAST], double phi[ABREA
            gz = dots(sum_of(value[0], value[1], value[2], z.d), wx);
   for (int i = 0; i < ABREAST; i++) {
     phi[i] = (double)at[i];
-    gradient[i] = tl_vec3(inverse * (double)gx[i], inverse * (double)gy[i], inverse * (double)gz[i]);
+    gradient[i] =
+        tl_vec3(inverse * (double)gx[i], inverse * (double)gy[i], inverse * (double)gz[i]);
   }
   const D4 out2 = x.out * x.out + y.out * y.out + z.out * z.out;
   for (int i = 0; i < ABREAST; i++) /* few are outside of the grid */
