@@ -8,6 +8,7 @@
 #ifndef TL_CONTACT_NARROW_H
 #define TL_CONTACT_NARROW_H
 
+#include "contact/listed.h"
 #include "model/bodies.h"
 #include "model/boundary.h"
 
@@ -38,13 +39,11 @@ typedef struct TlNodeHit {
   int32_t node;
 } TlNodeHit;
 
-/* Points of a surface that a field is asked about, each once: room of the integrals over surfaces (tractions.h). */
+/* What a field says at listed points: room of the integrals over surfaces (tractions.h). */
 typedef struct TlAsked {
-  int32_t *at;     /* [point_capacity] of a point its place among those asked, + 1; 0: it is not */
-  int32_t *number; /* and of those asked their points, */
-  TlVec3 *x, *gradient; /* where they are and what the field says */
+  TlVec3 *x, *gradient; /* where they are in the field's frame, and its gradient there */
   double *phi;
-  size_t point_capacity, capacity, count;
+  size_t x_capacity, gradient_capacity, phi_capacity;
 } TlAsked;
 
 typedef struct TlPoints {
@@ -57,6 +56,8 @@ typedef struct TlPoints {
   int32_t *queue; /* and for its walk down a tree */
   size_t queue_capacity;
   TlAsked asked;
+  TlListing listing;
+  TlListed listed; /* elements that no list is kept of */
 } TlPoints;
 
 /* What a search is charged, by which ranks are balanced (search.h): its look-ups since `before`, or none where
