@@ -775,8 +775,9 @@ static TlStatus find_impacts(void *context, int64_t begin, int64_t end, int64_t 
         bool closes = un + falls * tl_dot(kick, c->n) < -gap / h;
         double threshold = closes ? impact_threshold(r, c, fall) : 0;
         bool impacts = closes && un < -threshold;
-        /* what closes more slowly goes on so, and compliance takes it */
-        x->rhs = impacts ? -c->law->restitution * un : tl_min(un, -gap / h);
+        /* what overlaps and closes more slowly goes on so: compliance takes it */
+        double slow = c->gap < 0 ? tl_min(un, 0) : -gap / h;
+        x->rhs = impacts ? -c->law->restitution * un : slow;
         x->sigma = x->lambda = x->least = 0;
         if (!impacts) continue;
         p->impacts = true;
