@@ -10,7 +10,6 @@ enum { ROUNDS = 8 };
 static const double TOLERANCE = 1e-4; /* of the radius: what a round may still gain */
 static const double FLAT = 0.3;       /* least curvature over 1/radius */
 static const double COVER = 0.2;   /* node spacings: a surface comes no farther below its nodes */
-static const double AROUND = 0.75; /* likewise: no point of a surface is farther from a node */
 static const double LONGEST = 0.7; /* node spacings: longest step of a search */
 
 /* What a look at one point of the body frame, at unit scale, says. */
@@ -81,7 +80,7 @@ double tl_wall_places_reach(const TlColliders *c, int64_t i) {
  * them. x: the grain's centre in the cylinder's frame; side: 1 or -1, of the end. */
 static bool nodes_over_end(const TlShape *shape, double scale, const TlMat3 *turn, TlVec3 x,
                            double side, double radius, double half, double margin) {
-  double beside = AROUND * shape->node_spacing * scale, within = radius - beside - margin;
+  double beside = TL_NODE_COVER * shape->node_spacing * scale, within = radius - beside - margin;
   for (int32_t k = 0; k < shape->node_count; k++) {
     TlVec3 p = tl_axpy(x, scale, tl_mat_vec(*turn, tl_shape_node(shape, k)));
     bool near = side * p.z - half < margin + beside;
