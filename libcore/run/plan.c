@@ -23,12 +23,14 @@ enum { BODY_BYTES = 3000, CONTACT_BYTES = 4000, BASE_BYTES = 40 << 20 };
 /* Of the elements of a scanned grain's surface (model/elements.h): 1,900 of them and 8,000 points in the mean. */
 enum { ELEMENTS_BYTES = 400000 };
 
-/* Of avatars, with their splines and elements where contacts are sought by these. */
+/* Of avatars, with their splines and elements where contacts are sought by these; of what ranks of a machine hold in
+ * common this rank's part. */
 static int64_t avatar_bytes(const TlRun *run) {
   const TlSearchOptions *search = &run->model->dem->search;
   const TlSelection *s = &run->model->selection;
-  return s->grid_bytes * (search->edges == TL_EDGES_PLACES ? 2 : 1) +
-         (search->elements ? s->avatars * ELEMENTS_BYTES : 0);
+  int64_t bytes = s->grid_bytes * (search->edges == TL_EDGES_PLACES ? 2 : 1) +
+                  (search->elements ? s->avatars * ELEMENTS_BYTES : 0);
+  return bytes / tl_shared_ranks(run->model->shared);
 }
 
 int64_t tl_run_memory(const TlRun *run, int contacts) {

@@ -221,9 +221,25 @@ static TlStatus read_inputs(TlRun *run) {
   TL_TRY(read_study(run));
   TL_TRY(open_catalog(run));
   TL_TRY(load_terrain(run));
-  TL_TRY(settle_study(run));
+  return settle_study(run);
+}
+
+/* What ranks of a machine hold in common: each shape's avatar, its shape and elements. */
+static TlStatus share(TlRun *run) {
+  const TlGrainQuery all = {.with_border = true, .with_rejected = true};
+  int64_t grains = 0;
+  TlStatus status = TL_OK;
+  if (tl_comm_size(run->comm) == 1) return TL_OK;
+  if (run->model->catalog) status = tl_catalog_count_grains(run->model->catalog, &all, &grains);
+  TL_TRY(tl_comm_agree(run->comm, status));
+  return tl_shared_open(&run->model->shared, run->comm,
+                        3 * (grains + run->model->setup.shapes.count));
+}
+
+static TlStatus make_parts(TlRun *run) {
   const TlShapeFiles files = {file_beside, run, tl_comm_rank(run->comm) == 0};
-  TL_TRY(tl_study_shapes_open(&run->model->shapes, &run->model->setup, &run->model->study, &files));
+  TL_TRY(tl_study_shapes_open(&run->model->shapes, &run->model->setup, &run->model->study, &files,
+                              run->model->shared));
   if (run->options.ensemble) TL_TRY(tl_ensemble_heap(run));
   TL_TRY(tl_nets_open(&run->model->nets, &run->model->setup, &run->model->study));
   if (run->model->apparatus && run->model->apparatus->nets_open)
@@ -305,6 +321,7 @@ TlStatus tl_run_new_solver(TlRun *run) {
   TlModel **model = &run->model->dem;
   TL_TRY(tl_model_new(model, &config, tl_avatars_source(&run->model->avatars),
                       run->model->boundaries, run->model->boundary_count));
+  (*model)->shapes->shared = run->model->shared;
   TL_TRY(tl_study_shapes_register(&run->model->shapes, *model));
   TL_TRY(tl_nets_register(&run->model->nets, *model));
   TL_TRY(tl_workspace_new(&run->work, *model));
@@ -360,14 +377,15 @@ static TlStatus start_solver(TlRun *run) {
   run->state->dem.steps = run->state->totals.steps;
   TL_TRY(tl_comm_agree(run->comm, tl_run_new_solver(run)));
   TL_TRY(tl_comm_agree(run->comm, tl_controls_new(&run->controls, run->model->dem)));
-  TL_TRY(
-      tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, &run->state->dem.bodies, 0)));
+  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, run->model->dem,
+                                                  &run->state->dem.bodies, 0)));
   double safe_s, diameter;
   TL_TRY(smallest_grain(run, &diameter));
   TL_TRY(tl_comm_agree(run->comm, tl_sense_step(&run->model->setup, &run->model->study, diameter)));
   TL_TRY(tl_safe_step(run, &safe_s));
   tl_safe_step_say(run, safe_s);
   TL_TRY(warn_of_density(run));
+  TL_TRY(tl_shared_warn(run->model->shared, run->comm, &run->model->shared_warned));
   TL_TRY(tl_run_say_advice(run));
   return TL_OK;
 }
@@ -387,6 +405,8 @@ TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options) {
   TL_TRY(tl_comm_agree(comm, find_folder(run)));
   if (run->folder) TL_TRY(tl_resume_find(run));
   TL_TRY(tl_comm_agree(comm, read_inputs(run)));
+  TL_TRY(share(run));
+  TL_TRY(tl_comm_agree(comm, make_parts(run)));
   tl_cells_open(run);
   if (options->resume && !run->checkpoint) TL_TRY(tl_resume_find(run));
   if (options->resume) TL_TRY(tl_comm_agree(comm, tl_resume_check(run)));
@@ -396,6 +416,7 @@ TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options) {
   run->model->avatars.catalog = run->model->catalog;
   run->model->avatars.shapes = &run->model->shapes;
   run->model->avatars.nets = &run->model->nets;
+  run->model->avatars.shared = run->model->shared;
   run->model->avatars.nodes_every = tl_setup_choice(&run->model->setup).nodes_every;
   TL_TRY(place_grains(run));
   TL_TRY(start_solver(run));
@@ -408,6 +429,7 @@ static void free_model(TlRunModel *m) {
   tl_avatars_free(&m->avatars);
   tl_selection_free(&m->selection);
   tl_study_shapes_free(&m->shapes);
+  tl_shared_close(m->shared);
   tl_nets_close(&m->nets);
   if (m->has_terrain) tl_terrain_free(&m->terrain);
   for (int64_t i = 0; i < m->rough_count; i++) tl_terrain_free(&m->rough[i]);
