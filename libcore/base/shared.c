@@ -269,6 +269,35 @@ void tl_shared_drop_unused(TlShared *s) {
   }
 }
 
+TlStatus tl_shared_get(TlShared *s, int64_t id, int part, bool wait, const TlSharedForm *form,
+                       void *it, bool *there) {
+  const void *block;
+  TlSharedAnswer answer = tl_shared_ask(s, id, part, wait, &block);
+  *there = answer != TL_SHARED_BUSY;
+  if (answer == TL_SHARED_BUSY) return TL_OK;
+  if (answer == TL_SHARED_OWN) return form->make(it);
+  if (answer == TL_SHARED_MAKE) {
+    TlStatus status = form->make(it);
+    if (status != TL_OK) {
+      tl_shared_give_up(s, id, part);
+      return status;
+    }
+    TlFlat size = {.mode = TL_FLAT_MEASURE}, flat = {.mode = TL_FLAT_WRITE};
+    form->lay_out(&size, it);
+    flat.bytes = tl_shared_reserve(s, id, part, size.at);
+    if (!flat.bytes) return TL_OK;
+    form->lay_out(&flat, it);
+    form->free(it);
+    block = tl_shared_publish(s, id, part);
+  }
+  TlFlat flat = {.mode = TL_FLAT_READ, .bytes = (unsigned char *)(uintptr_t)block};
+  form->lay_out(&flat, it);
+  if (flat.status == TL_OK) return TL_OK;
+  form->free(it);
+  tl_shared_release(s, id, part);
+  return flat.status;
+}
+
 int tl_shared_rank(const TlShared *s) {
   return s ? s->rank : 0;
 }

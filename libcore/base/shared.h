@@ -15,7 +15,7 @@
 #ifndef TL_BASE_SHARED_H
 #define TL_BASE_SHARED_H
 
-#include "base/status.h"
+#include "base/flat.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,6 +50,19 @@ void tl_shared_give_up(TlShared *shared, int64_t id, int part);
 void tl_shared_release(TlShared *shared, int64_t id, int part);
 /* Gives back to the system the memory of blocks that nobody uses. */
 void tl_shared_drop_unused(TlShared *shared);
+
+/* What has its arrays in a block: how it is made for one rank alone, how they lie in the block (base/flat.h), how it is
+ * freed. Where it is read lay_out notes that its arrays are borrowed, so that they stay when it is freed. */
+typedef struct TlSharedForm {
+  TlStatus (*make)(void *it);
+  void (*lay_out)(TlFlat *flat, void *it);
+  void (*free)(void *it);
+} TlSharedForm;
+/* All of the above in turn: `it` with its arrays in common memory, or of this rank alone where there is none for it.
+ * *there: false when another rank makes it now; only without wait. What is borrowed is given back by
+ * tl_shared_release. */
+TlStatus tl_shared_get(TlShared *shared, int64_t id, int part, bool wait, const TlSharedForm *form,
+                       void *it, bool *there);
 
 /* This rank's number among the ranks that share, and how many they are: for dividing work. */
 int tl_shared_rank(const TlShared *shared);

@@ -23,16 +23,15 @@ enum { BODY_BYTES = 3000, CONTACT_BYTES = 4000, BASE_BYTES = 40 << 20 };
 /* Of the elements of a scanned grain's surface (model/elements.h): 1,900 of them and 8,000 points in the mean. */
 enum { ELEMENTS_BYTES = 400000 };
 
-/* Of avatars, with their splines and elements where contacts are sought by these; of what ranks of a machine hold in
- * common this rank's part. */
+/* Of avatars, with their splines and elements where contacts are sought by these. */
 static int64_t avatar_bytes(const TlRun *run) {
   const TlSearchOptions *search = &run->model->dem->search;
   const TlSelection *s = &run->model->selection;
-  int64_t bytes = s->grid_bytes * (search->edges == TL_EDGES_PLACES ? 2 : 1) +
-                  (search->elements ? s->avatars * ELEMENTS_BYTES : 0);
-  return bytes / tl_shared_ranks(run->model->shared);
+  return s->grid_bytes * (search->edges == TL_EDGES_PLACES ? 2 : 1) +
+         (search->elements ? s->avatars * ELEMENTS_BYTES : 0);
 }
 
+/* Of what ranks of a machine hold in common this rank's part. */
 int64_t tl_run_memory(const TlRun *run, int contacts) {
   int64_t ranks = tl_comm_size(run->comm),
           grains = (run->state->grains + tl_pour_left(run) + tl_nets_spheres(&run->model->nets)) /
@@ -44,8 +43,8 @@ int64_t tl_run_memory(const TlRun *run, int contacts) {
                               run->model->terrain.bnx * run->model->terrain.bny * 16 +
                               run->model->terrain.band_count * 4
                         : 0;
-  return (grains + ghosts) * BODY_BYTES + grains * contacts * CONTACT_BYTES + avatar_bytes(run) +
-         terrain + BASE_BYTES;
+  int64_t common = (avatar_bytes(run) + terrain) / tl_shared_ranks(run->model->shared);
+  return (grains + ghosts) * BODY_BYTES + grains * contacts * CONTACT_BYTES + common + BASE_BYTES;
 }
 
 /* Does contact memory hold places (contact/places.h)? */

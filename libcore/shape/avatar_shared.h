@@ -11,6 +11,7 @@ typedef enum TlSharedPart {
   TL_SHARED_THINNED,  /* the avatar with fewer nodes */
   TL_SHARED_SHAPE,    /* model/shape_shared.h */
   TL_SHARED_ELEMENTS, /* there too */
+  TL_SHARED_TERRAIN   /* run/run_open.c */
 } TlSharedPart;
 
 /* How an avatar is made where nobody has made it. */
