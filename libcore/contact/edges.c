@@ -5,13 +5,12 @@
 
 #include <math.h>
 
-static const double COVER = 0.75; /* node spacings: farthest a node's gap lies over the pair's */
-static const double GAIN = 1e-4;  /* of the smaller radius: a place no deeper than a node by this is
+static const double GAIN = 1e-4; /* of the smaller radius: a place no deeper than a node by this is
                                      none, a tenth of the slop */
-static const double HOPE = 1e-3;  /* likewise: not sought where the angle promises less */
-static const double AGREE = 0.9;  /* cosine: normals of one cluster, as in the manifold */
-static const double APART = 1.5;  /* node spacings: two places nearer than this are one */
-static const double STRAY = 4;    /* node spacings: a search that ends farther off found another */
+static const double HOPE = 1e-3; /* likewise: not sought where the angle promises less */
+static const double AGREE = 0.9; /* cosine: normals of one cluster, as in the manifold */
+static const double APART = 1.5; /* node spacings: two places nearer than this are one */
+static const double STRAY = 4;   /* node spacings: a search that ends farther off found another */
 static const double ROOM = 3; /* grid cells between the surfaces while searching: nearer, an edge's
                                  fan of normals is lost in a cell */
 static const double STEEP = 1.42, FLAT = 0.2; /* of phi along a line into the grain: most, least */
@@ -35,7 +34,7 @@ static double spacing(const TlColliders *b, int64_t i) {
 double tl_edges_reach(const TlColliders *b, int64_t i, int64_t j) {
   if (tl_shape_alone(b->shape[i]) || tl_shape_alone(b->shape[j])) return 0;
   double x = spacing(b, i), y = spacing(b, j);
-  return COVER * (x > 0 && y > 0 ? tl_min(x, y) : tl_max(x, y));
+  return TL_NODE_COVER * (x > 0 && y > 0 ? tl_min(x, y) : tl_max(x, y));
 }
 
 /* World frame, relative to body a's centre; lengths in metres. */
@@ -280,7 +279,7 @@ static double cell(const TlColliders *b, int64_t i) {
 
 static Duel duel_of(const TlColliders *b, int64_t i, int64_t j, const TlMat3 *turn_i,
                     const TlMat3 *turn_j, TlPoints *points) {
-  double step = tl_edges_reach(b, i, j) / COVER, x = cell(b, i), y = cell(b, j);
+  double step = tl_edges_reach(b, i, j) / TL_NODE_COVER, x = cell(b, i), y = cell(b, j);
   return (Duel){.shape = {b->shape[i], b->shape[j]},
                 .scale = {b->scale[i], b->scale[j]},
                 .turn = {turn_i, turn_j},

@@ -7,8 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double COVER = 0.75; /* node spacings: no point of a surface is farther from a node */
-static const double TWINS = 0.6;  /* node spacings: places of one patch nearer than this are one */
+static const double TWINS = 0.6; /* node spacings: places of one patch nearer than this are one */
 static const double TOLERANCE = 1e-5;      /* of the radius: what a Newton step may still gain */
 static const double FLAT = 0.3, SHARP = 4; /* curvatures lie within FLAT/r and SHARP/cell */
 static const double TRUST = 0.25;          /* of the radius: longest step */
@@ -193,15 +192,6 @@ static bool descend(const Ground *g, const Square *s, TlVec3 x, TlPoint *place) 
   return facing;
 }
 
-/* Is the node lower than its neighbours? rank: of a node among the points from `first` on, -1: not there. */
-static bool lower(const Ground *g, size_t first, size_t k, const int32_t *rank) {
-  const TlPoint *p = &g->points->point[first];
-  const int32_t *near = g->shape->ground->near[p[k].key >> 1];
-  for (int m = 0; m < TL_GROUND_NEIGHBOURS && near[m] >= 0; m++)
-    if (rank[near[m]] >= 0 && tl_point_deeper(&p[rank[near[m]]], &p[k])) return false;
-  return true;
-}
-
 /* A feature is kept unless another one says the same and lies deeper. */
 static TlStatus keep(const Ground *g, size_t first, const TlPoint *point, double near) {
   TlPoint *p = g->points->point;
@@ -230,7 +220,9 @@ static TlStatus add_places(Ground *g, size_t first, double extra) {
   for (size_t k = 0; k < count; k++) rank[points->point[first + k].key >> 1] = (int32_t)k;
   for (size_t k = 0; k < count; k++) { /* by key: nodes come in any order */
     size_t at = starts;
-    if (!lower(g, first, k, rank)) continue;
+    const TlPoint *listed = &points->point[first];
+    if (!tl_node_lower(listed, k, own->near[listed[k].key >> 1], TL_GROUND_NEIGHBOURS, rank))
+      continue;
     for (;
          at > 0 && points->point[first + (size_t)start[at - 1]].key > points->point[first + k].key;
          at--)
@@ -243,14 +235,14 @@ static TlStatus add_places(Ground *g, size_t first, double extra) {
     TlPoint seed = points->point[first + k];
     int64_t node = seed.key >> 1;
     TlVec3 normal = tl_mat_vec(g->pose.r, own->normal[node]);
-    Window w = window_of(g, seed.p, COVER * g->spacing + fabs(seed.gap));
+    Window w = window_of(g, seed.p, TL_NODE_COVER * g->spacing + fabs(seed.gap));
     for (int64_t j = w.q0; j <= w.q1; j++)
       for (int64_t i = w.p0; i <= w.p1; i++) {
         Square s = {.i = i, .j = j};
         TlVec3 n;
         if (!tl_heightfield_patch(&g->relief.field, i, j, &s.patch)) continue;
         double h = above(g, &s, seed.p, &n);
-        if (h >= g->limit + extra || h < seed.gap - COVER * g->spacing) continue;
+        if (h >= g->limit + extra || h < seed.gap - TL_NODE_COVER * g->spacing) continue;
         TlVec3 across = tl_axpy(normal, -tl_dot(normal, n), n);
         /* the node is the place */
         if (tl_norm2(across) < LEVEL * LEVEL && tl_dot(n, seed.n) > 1 - 0.5 * LEVEL * LEVEL)
@@ -689,7 +681,7 @@ static TlStatus scan_nodes(const Ground *g, TlWanted *wanted, TlPoint *deepest, 
   float low[MOST_BLOCKS * TL_GROUND_BLOCK], least[MOST_BLOCKS];
   double scale = g->pose.scale;
   double horizon = tl_max(wanted->margin, 0); /* bounds are right that far */
-  if (!deepest && g->query->list) horizon += COVER * g->spacing + AHEAD * g->r;
+  if (!deepest && g->query->list) horizon += TL_NODE_COVER * g->spacing + AHEAD * g->r;
   int bounds = blocks > MOST_BLOCKS ? -1 : bounds_of(g, g->r + horizon, bound);
   *done = bounds >= 0;
   if (bounds <= 0) return TL_OK;
@@ -766,7 +758,7 @@ TlStatus tl_ground_points(const TlGroundQuery *q, TlWanted *wanted, TlPoints *po
   size_t first = points->count;
   if (q->list && g.shape->node_count > 0 &&
       tl_near_apart(*q->list, q->colliders, q->collider, q->turn, q->boundary,
-                    wanted->margin + COVER * g.spacing))
+                    wanted->margin + TL_NODE_COVER * g.spacing))
     return TL_OK;
   bool crest = !q->boundary->drive && any_crest(&g, g.r + tl_max(wanted->margin, 0));
   /* a place lies deeper than the nodes about it by so much at most; a crest may come between any */

@@ -32,11 +32,11 @@ void tl_points_free(TlPoints *points) {
   tl_free(points->point);
   tl_free(points->hit);
   tl_free(points->queue);
-  tl_free(points->asked.at);
-  tl_free(points->asked.number);
   tl_free(points->asked.x);
   tl_free(points->asked.gradient);
   tl_free(points->asked.phi);
+  tl_free(points->listing.at);
+  tl_listed_free(&points->listed);
   *points = (TlPoints){0};
 }
 

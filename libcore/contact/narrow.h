@@ -8,6 +8,7 @@
 #ifndef TL_CONTACT_NARROW_H
 #define TL_CONTACT_NARROW_H
 
+#include "contact/listed.h"
 #include "model/bodies.h"
 #include "model/boundary.h"
 
@@ -38,13 +39,11 @@ typedef struct TlNodeHit {
   int32_t node;
 } TlNodeHit;
 
-/* Points of a surface that a field is asked about, each once: room of the integrals over surfaces (tractions.h). */
+/* What a field says at listed points: room of the integrals over surfaces (tractions.h). */
 typedef struct TlAsked {
-  int32_t *at;     /* [point_capacity] of a point its place among those asked, + 1; 0: it is not */
-  int32_t *number; /* and of those asked their points, */
-  TlVec3 *x, *gradient; /* where they are and what the field says */
+  TlVec3 *x, *gradient; /* where they are in the field's frame, and its gradient there */
   double *phi;
-  size_t point_capacity, capacity, count;
+  size_t x_capacity, gradient_capacity, phi_capacity;
 } TlAsked;
 
 typedef struct TlPoints {
@@ -57,6 +56,8 @@ typedef struct TlPoints {
   int32_t *queue; /* and for its walk down a tree */
   size_t queue_capacity;
   TlAsked asked;
+  TlListing listing;
+  TlListed listed; /* elements that no list is kept of */
 } TlPoints;
 
 /* What a search is charged, by which ranks are balanced (search.h): its look-ups since `before`, or none where
@@ -72,6 +73,9 @@ static inline int32_t tl_points_charge(const TlPoints *points, TlPointsBefore be
   return points->first_lists == before.first_lists ? (int32_t)(points->lookups - before.lookups)
                                                    : 0;
 }
+/* No point of a surface is farther from a node, in node spacings. */
+static const double TL_NODE_COVER = 0.75;
+
 void tl_points_free(TlPoints *points);
 /* TL_EINPUT when gap or normal is not a number: further on max(gap, 0) would make it a touch.
  * Searches compare gaps so that NaN is never passed over. */
@@ -195,6 +199,16 @@ TlStatus tl_narrow_boundary_all(const TlColliders *colliders, int64_t body,
 /* Does a point lie deeper than the deepest so far (ties: the lower key)? */
 static inline bool tl_point_deeper(const TlPoint *point, const TlPoint *deepest) {
   return point->gap < deepest->gap || (point->gap == deepest->gap && point->key < deepest->key);
+}
+
+/* Is node point[at] lower than the neighbours of it that are listed? near: numbers of `most` neighbours, -1: none;
+ * rank: of a node its place in `point`, -1: not there. */
+static inline bool tl_node_lower(const TlPoint *point, size_t at, const int32_t *near, int most,
+                                 const int32_t *rank) {
+  for (int k = 0; k < most; k++)
+    if (near[k] >= 0 && rank[near[k]] >= 0 && tl_point_deeper(&point[rank[near[k]]], &point[at]))
+      return false;
+  return true;
 }
 
 /* Reduce candidates to at most TL_MANIFOLD_POINTS, written to kept; returns their number.

@@ -46,6 +46,14 @@ static TlStatus list_reserve(List *list, int32_t count) {
   return TL_NEW(list->node, (size_t)list->capacity);
 }
 
+/* The elements that were listed, as the sums want them. */
+static TlStatus list_elements(const List *list, const TlElements *elements, TlListed *listed,
+                              TlPoints *points) {
+  TL_TRY(TL_RESERVE(points->queue, points->queue_capacity, (size_t)list->count));
+  for (int32_t i = 0; i < list->count; i++) points->queue[i] = list->node[i].node;
+  return tl_listed_make(listed, elements, points->queue, list->count, &points->listing);
+}
+
 /* Those below the cutoff into bins of their gaps; first[i]: where bin i begins. */
 enum { BINS = 32 };
 
@@ -115,6 +123,7 @@ typedef struct Side {
   TlVec3 t0; /* of the map when the list was made */
   double least;
   List list;
+  TlListed listed; /* where the list is of elements that the sums take; owned */
 } Side;
 
 struct TlNearPair {
@@ -142,7 +151,10 @@ void tl_near_pair_free(TlNearPair *pair) {
   if (!pair) return;
   tl_near_pair_free(pair->wide);
   tl_place_cache_free(pair->places);
-  for (int s = 0; s < 2; s++) list_free(&pair->side[s].list);
+  for (int s = 0; s < 2; s++) {
+    list_free(&pair->side[s].list);
+    tl_listed_free(&pair->side[s].listed);
+  }
   tl_free(pair);
 }
 
@@ -161,9 +173,13 @@ typedef struct Pose2 {
   double slack;
 } Pose2;
 
+static const TlElements *surface_of(const Pose2 *p, int s) {
+  return p->query->colliders->shape[p->side[s].from]->place->elements;
+}
+
 static const TlShape *from_shape(const Pose2 *p, int s) {
-  const TlShape *shape = p->query->colliders->shape[p->side[s].from];
-  return p->query->elements ? shape->place->elements->middles : shape;
+  return p->query->elements ? surface_of(p, s)->middles
+                            : p->query->colliders->shape[p->side[s].from];
 }
 
 static const TlShape *to_shape(const Pose2 *p, int s) {
@@ -424,6 +440,10 @@ void tl_near_fetch_nodes(const TlNear *near, size_t number) {
   for (int s = 0; n && s < 2; s++) {
     __builtin_prefetch(n->side[s].list.node);
     __builtin_prefetch((const char *)n->side[s].list.node + 64);
+    for (size_t at = 0; at < 512; at += 64) {
+      __builtin_prefetch((const char *)n->side[s].listed.element + at);
+      __builtin_prefetch((const char *)n->side[s].listed.point + at);
+    }
   }
 }
 
@@ -510,24 +530,12 @@ TlStatus tl_near_points(TlNearPair **pair, const TlNearQuery *query, TlWanted *w
   return append_wanted(n, &p, tl_wanted_limit(wanted), points);
 }
 
-/* Listed elements of a side with a gap below the limit now, behind hit[*count]. */
-static void pick(const TlNearPair *n, const Pose2 *p, int s, double limit, TlNodeHit *hit,
-                 size_t *count) {
+/* How many listed elements of a side may have a gap below the limit now: the first ones. */
+static int32_t near_elements(const TlNearPair *n, const Pose2 *p, int s, double limit) {
   const List *l = &n->side[s].list;
-  for (int32_t i = 0; i < l->count && gap_now(p, s, (double)l->node[i].gap) < limit; i++)
-    hit[(*count)++] = (TlNodeHit){.gap = -INFINITY, .node = l->node[i].node};
-}
-
-static TlStatus pick_both(const TlNearPair *n, const Pose2 *p, double limit, TlPoints *points,
-                          size_t end[2]) {
-  size_t count = 0;
-  TL_TRY(TL_RESERVE(points->hit, points->hit_capacity,
-                    (size_t)n->side[0].list.count + (size_t)n->side[1].list.count));
-  for (int s = 0; s < 2; s++) {
-    pick(n, p, s, limit, points->hit, &count);
-    end[s] = count;
-  }
-  return TL_OK;
+  int32_t i = 0;
+  while (i < l->count && gap_now(p, s, (double)l->node[i].gap) < limit) i++;
+  return i;
 }
 
 /* The wide list, made again where it does not hold all that may have a gap below the limit. */
@@ -546,21 +554,24 @@ static TlStatus wide_list(TlNearPair *n, Pose2 *p, double limit, TlPoints *point
 static TlStatus fine_list(TlNearPair *n, Pose2 *p, TlPoints *points) {
   const TlNearElements *elements = p->query->elements;
   double cutoff = FINE * tl_near_skin(p->query->way, p->query->size);
-  size_t end[2];
   n->cutoff = 0;
   TL_TRY(wide_list(n, p, cutoff, points));
   double clear = INFINITY; /* where nothing is near, as far as that is known */
   for (int s = 0; s < 2; s++) clear = tl_min(clear, gap_now(p, s, n->wide->side[s].least));
   cutoff = tl_max(cutoff, clear);
-  TL_TRY(pick_both(n->wide, p, cutoff, points, end));
   for (int s = 0; s < 2; s++) {
-    size_t first = s ? end[0] : 0, some = end[s] - first;
-    TlNodeHit *found = points->hit + first;
-    if (some > 0) TL_TRY(elements->judge(elements->context, s, cutoff, found, &some, points));
-    TL_TRY(list_fill(&n->side[s].list, found, some, cutoff));
-    n->side[s].least = n->side[s].list.count > 0 ? (double)n->side[s].list.node[0].gap
-                       : asks(p, s)              ? cutoff
-                                                 : INFINITY;
+    const ListNode *wide = n->wide->side[s].list.node;
+    Side *side = &n->side[s];
+    size_t some = (size_t)near_elements(n->wide, p, s, cutoff);
+    TL_TRY(TL_RESERVE(points->hit, points->hit_capacity, some));
+    for (size_t i = 0; i < some; i++)
+      points->hit[i] = (TlNodeHit){.gap = -INFINITY, .node = wide[i].node};
+    if (some > 0) TL_TRY(elements->judge(elements->context, s, cutoff, points->hit, &some, points));
+    TL_TRY(list_fill(&side->list, points->hit, some, cutoff));
+    TL_TRY(list_elements(&side->list, surface_of(p, s), &side->listed, points));
+    side->least = side->list.count > 0 ? (double)side->list.node[0].gap
+                  : asks(p, s)         ? cutoff
+                                       : INFINITY;
   }
   note_pose(n, p);
   n->cutoff = cutoff;
@@ -568,21 +579,22 @@ static TlStatus fine_list(TlNearPair *n, Pose2 *p, TlPoints *points) {
 }
 
 TlStatus tl_near_elements(TlNearPair **pair, const TlNearQuery *query, TlPoints *points,
-                          size_t end[2]) {
+                          TlListedPart found[2]) {
   if (!*pair) TL_TRY(TL_NEW(*pair, 1));
   TlNearPair *n = *pair;
   Pose2 p;
   pose_of(query, &p);
   n->clear_to = -1;
-  end[0] = end[1] = 0;
   bool serves = is_for(n, &p);
   if (serves) {
     measure_motion(n, &p);
     serves = complete(n, &p, 0);
   }
   if (!serves) TL_TRY(fine_list(n, &p, points));
-  if (!apart(n, &p, 0)) return pick_both(n, &p, 0, points, end);
-  note_clear(n, &p);
+  bool none = apart(n, &p, 0);
+  for (int s = 0; s < 2; s++)
+    found[s] = (TlListedPart){&n->side[s].listed, none ? 0 : near_elements(n, &p, s, 0)};
+  if (none) note_clear(n, &p);
   return TL_OK;
 }
 
@@ -593,11 +605,13 @@ struct TlNearWall {
   TlPose pose; /* when the list was made */
   double radius, cutoff, least;
   List list;
+  TlListed listed; /* where it is of elements; owned */
 };
 
 void tl_near_wall_free(TlNearWall *wall) {
   if (!wall) return;
   list_free(&wall->list);
+  tl_listed_free(&wall->listed);
   tl_free(wall);
 }
 
@@ -739,13 +753,14 @@ static TlStatus wall_elements_build(TlNearWall *w, const TlShape *shape, const T
   TL_TRY(wall_collect(shape->place->elements->middles, pose, boundary, &wide, points, &count));
   double cutoff = tl_wanted_limit(&wide) - reach;
   if (count > 0) TL_TRY(elements->judge(elements->context, 0, cutoff, points->hit, &count, points));
-  return wall_list(w, shape, pose, count, cutoff, points);
+  TL_TRY(wall_list(w, shape, pose, count, cutoff, points));
+  return list_elements(&w->list, shape->place->elements, &w->listed, points);
 }
 
 TlStatus tl_near_boundary_elements(TlNearWall **wall, const TlColliders *b, int64_t body,
                                    const TlMat3 *turn, const TlBoundary *boundary, double way,
                                    const TlNearElements *elements, TlPoints *points,
-                                   size_t *count) {
+                                   TlListedPart *found) {
   if (!*wall) TL_TRY(TL_NEW(*wall, 1));
   TlNearWall *w = *wall;
   const TlShape *shape = b->shape[body];
@@ -756,13 +771,11 @@ TlStatus tl_near_boundary_elements(TlNearWall **wall, const TlColliders *b, int6
     TL_TRY(wall_elements_build(w, shape, &pose, boundary, way, elements, points));
     moved = 0;
   }
-  *count = 0;
-  TL_TRY(TL_RESERVE(points->hit, points->hit_capacity, (size_t)w->list.count));
-  for (int32_t i = 0; i < w->list.count; i++) {
-    double then = (double)w->list.node[i].gap;
-    if (wall_gap_after(w, boundary, elements->slope, then, moved) >= 0) break;
-    points->hit[(*count)++] = (TlNodeHit){.node = w->list.node[i].node};
-  }
+  *found = (TlListedPart){&w->listed, 0};
+  while (found->count < w->list.count &&
+         wall_gap_after(w, boundary, elements->slope, (double)w->list.node[found->count].gap,
+                        moved) < 0)
+    found->count++;
   return TL_OK;
 }
 

@@ -107,19 +107,19 @@ typedef struct TlNearElements {
   const void *context;
   bool only[2]; /* elements of the other side are not asked for */
 } TlNearElements;
-/* Into points->hit, from its start, the elements of a, up to end[0], and of b, up to end[1], that may touch
- * at the present pose. */
+/* The elements of a and of b that may touch at the present pose; the pair owns what is listed. */
 TlStatus tl_near_elements(TlNearPair **pair, const TlNearQuery *query, TlPoints *points,
-                          size_t end[2]);
+                          TlListedPart found[2]);
 
 /* As tl_narrow_boundary for an avatar. */
 TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *colliders, int64_t body,
                           const TlMat3 *turn, const TlBoundary *boundary, double way,
                           TlWanted *wanted, TlPoints *points);
-/* The elements of a body that may touch a boundary, into points->hit; judge is asked for side 0. */
+/* The elements of a body that may touch a boundary, as above; judge is asked for side 0. */
 TlStatus tl_near_boundary_elements(TlNearWall **wall, const TlColliders *colliders, int64_t body,
                                    const TlMat3 *turn, const TlBoundary *boundary, double way,
-                                   const TlNearElements *elements, TlPoints *points, size_t *count);
+                                   const TlNearElements *elements, TlPoints *points,
+                                   TlListedPart *found);
 /* For a search without lists (ground.h): notes that no node has a gap below `least` at this pose; and tells
  * whether what was noted, or a list, proves that none has one below margin now. */
 TlStatus tl_near_note_apart(TlNearWall **wall, const TlColliders *colliders, int64_t body,

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double COVER = 0.75; /* node spacings: no place of a surface is farther from a node */
 static const double NARROW =
     2; /* of that: how far away by its curvature a node's own place may be */
 static const double ROUGH =
@@ -110,12 +109,12 @@ static TlVec3 node_of(const Both *p, int32_t node) {
   return p->side ? tl_mat_tvec(p->f.r, tl_sub(own, p->f.t)) : own;
 }
 
-/* May a place below the limit lie beside this node? Surfaces come closer there by COVER spacings times the slope
+/* May a place below the limit lie beside this node? Surfaces come closer there by TL_NODE_COVER spacings times the slope
  * between them at most. Of a node that others beside it are lower than, only a place that its own curvatures show
  * NARROW times as far away counts: others have nodes of their own. */
 static bool may_lead(Both *p, const TlPoint *point, TlVec3 x, bool lowest, double limit) {
   TlSym3 h;
-  double cover = COVER * p->spacing;
+  double cover = TL_NODE_COVER * p->spacing;
   TlPlaceLook look = tl_look_at(&p->f, x, lowest ? NULL : &h);
   TlVec3 across = tl_axpy(look.sum, -tl_dot(look.sum, look.n), look.n);
   if (point->gap - cover * (tl_norm(across) + ROUGH) >= limit) return false;
@@ -128,11 +127,8 @@ static void mark_lower(const TlShape *s, TlPoint *point, size_t count, int32_t *
   for (int32_t i = 0; i < s->node_count; i++) rank[i] = -1;
   for (size_t i = 0; i < count; i++) rank[point[i].key >> 1] = (int32_t)i;
   for (size_t i = 0; i < count; i++) {
-    bool lower = true;
-    for (int k = 0; k < TL_PLACE_NEIGHBOURS && lower; k++) {
-      int32_t j = s->place->near[point[i].key >> 1][k];
-      if (j >= 0 && rank[j] >= 0) lower = !tl_point_deeper(&point[rank[j]], &point[i]);
-    }
+    const int32_t *near = s->place->near[point[i].key >> 1];
+    bool lower = tl_node_lower(point, i, near, TL_PLACE_NEIGHBOURS, rank);
     point[i].n.x = lower; /* its normal is not needed */
   }
 }
@@ -185,7 +181,7 @@ static TlStatus want_audit(const Both *p, const TlPlacePair *pair, TlPlaceCache 
       memcmp(&c->t0, &pair->t0, sizeof c->t0) == 0)
     return TL_OK;
   size_t had = points->count;
-  TL_TRY(list_nodes(p, &pair->r0, pair->t0, pair->cutoff + COVER * p->spacing, points));
+  TL_TRY(list_nodes(p, &pair->r0, pair->t0, pair->cutoff + TL_NODE_COVER * p->spacing, points));
   note_audit(c, pair, points->point + had, points->count - had);
   points->count = had;
   return TL_OK;
@@ -216,7 +212,7 @@ static TlStatus search(Both *p, TlPlacePair *pair, TlPlaceCache **cache, TlPoint
   pair->t0 = p->f.t;
   pair->audit_next = 0;
   TL_TRY(want_cache(p->shape, cache));
-  TL_TRY(list_nodes(p, &p->f.r, p->f.t, pair->cutoff + COVER * p->spacing, points));
+  TL_TRY(list_nodes(p, &p->f.r, p->f.t, pair->cutoff + TL_NODE_COVER * p->spacing, points));
   TlPoint *point = points->point + had;
   size_t count = points->count - had;
   points->lists++;
@@ -327,7 +323,7 @@ static void refresh(Both *p, TlPlacePair *pair, const TlPlaceCache *cache, doubl
     TlVec3 y = p->side ? x : tl_add(tl_mat_vec(p->f.r, x), p->f.t);
     double gap = tl_smooth_phi(&p->f.field[1 - p->side], y, &g, NULL);
     p->f.lookups++;
-    if (!(gap < p->query->margin + ROUGH * COVER * p->spacing)) continue;
+    if (!(gap < p->query->margin + ROUGH * TL_NODE_COVER * p->spacing)) continue;
     if (!unexplained(p, pair, x, gap) || is_twin(pair, -1, x, near)) continue;
     int32_t next = pair->next_key;
     try_start(p, pair, x, pair->cutoff);

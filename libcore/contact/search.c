@@ -10,7 +10,6 @@
 #include "contact/wall_facets.h"
 #include "contact/wall_places.h"
 #include "contact/ground.h"
-#include "model/net.h"
 #include "model/shapes.h"
 
 #include <math.h>
@@ -144,6 +143,37 @@ static TlStatus place_points(const TlSearchOptions *options, const TlNearQuery *
   return flat ? node_points(options, query, lists, wanted, points) : TL_OK;
 }
 
+/* A smooth grain over the flat end of a cylinder, a platen as a rule, meets a plane. */
+static bool over_end(const TlSearchOptions *options, const TlNearQuery *query, double margin,
+                     bool *first, TlBoundaryPlane *plane) {
+  const TlColliders *x = query->colliders;
+  if (options->edges != TL_EDGES_PLACES || options->surface) return false;
+  *first = x->shape[query->a]->avatar != NULL;
+  return *first ? tl_wall_end(x, query->a, query->b, query->turn_a, query->turn_b, margin, plane)
+                : tl_wall_end(x, query->b, query->a, query->turn_b, query->turn_a, margin, plane);
+}
+
+static TlStatus end_points(const TlSearchOptions *options, const TlNearQuery *query,
+                           TlNearPair **lists, bool first, const TlBoundaryPlane *plane,
+                           const TlWanted *wanted, TlPoints *points) {
+  const TlColliders *x = query->colliders;
+  const TlBoundary end = {.kind = &tl_boundary_plane, .data = plane};
+  TlNearQuery q = *query;
+  TlWanted seen = *wanted;
+  size_t had = points->count;
+  q.both = false;
+  if (!first) {
+    q.a = query->b, q.b = query->a;
+    q.turn_a = query->turn_b, q.turn_b = query->turn_a;
+  }
+  seen.margin += tl_wall_places_reach(x, q.a);
+  TL_TRY(node_points(options, &q, lists, &seen, points));
+  TL_TRY(tl_wall_places(x, q.a, q.turn_a, &end, wanted, false, had, points));
+  for (size_t k = had; !first && k < points->count; k++)
+    points->point[k].n = tl_scale(-1, points->point[k].n);
+  return TL_OK;
+}
+
 /* With `edges: refine` also the places between nodes; they are sought from nodes somewhat beyond
  * the margin. */
 static TlStatus any_points(const TlSearchOptions *options, const TlNearQuery *query,
@@ -156,6 +186,10 @@ static TlStatus any_points(const TlSearchOptions *options, const TlNearQuery *qu
   if (options->elements && query->both && tl_tractions_serve(a, b))
     return tl_tractions_of_pair(query, options->finer, options->how == TL_SEARCH_ALL ? NULL : lists,
                                 points);
+  TlBoundaryPlane plane;
+  bool first;
+  if (over_end(options, query, wanted->margin, &first, &plane))
+    return end_points(options, query, lists, first, &plane, wanted, points);
   double reach = tl_scan_between_nodes(options, a, b) ? tl_edges_reach(x, query->a, query->b) : 0;
   seen.margin += reach;
   TL_TRY(node_points(options, query, lists, &seen, points));
@@ -290,11 +324,14 @@ TlSlot tl_scan_slot(const TlScan *s, int64_t number) {
   return slot;
 }
 
-/* Bonds of a net are springs, not collisions. */
-static bool bonded(const TlBodies *x, const TlSlot *p) {
+/* Bonds of a net are springs, not collisions. Slots stand about in the order of the bonds; *at as of
+ * tl_pair_rows_next. */
+static bool bonded(const TlBodies *x, const TlSlot *p, size_t *at) {
   int32_t a = x->colliders.body[p->a], b = x->colliders.body[p->b];
+  size_t count;
   if (!(x->flags[a] & x->flags[b] & TL_BODY_NET)) return false;
-  return tl_net_bonded(&x->pairs, x->id[a], x->id[b]);
+  int64_t one = x->id[a], two = x->id[b], low = one < two ? one : two, high = one < two ? two : one;
+  return tl_pair_rows_next(&x->pairs.of[TL_BONDS], TL_BONDS, low, high, at, &count) != NULL;
 }
 
 static TlStatus find_points(const TlScan *s, const TlSlot *p, TlPoints *points) {
@@ -340,6 +377,7 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
   const TlScan *s = context;
   const TlColliders *x = &s->bodies->colliders;
   TlPoints *points = &s->points[thread];
+  size_t bond = 0;
   (void)block;
   for (int64_t i = begin; i < end; i++) {
     TlSlot p = tl_scan_slot(s, i);
@@ -347,7 +385,7 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
     if (s->still && s->still[p.a] && s->still[p.b]) continue;
     p.margin = s->pair_margin(s->context, p.a, p.b);
     double far = x->radius[p.a] + x->radius[p.b] + p.margin.margin;
-    if (bonded(s->bodies, &p)) continue;
+    if (bonded(s->bodies, &p, &bond)) continue;
     if (tl_norm2(tl_sub(x->position[p.a], x->position[p.b])) > far * far) continue;
     /* not before, for which pairs lie beyond depends on when they were listed */
     if (s->recall) TL_TRY(s->recall(s->context, &p, thread, &known));

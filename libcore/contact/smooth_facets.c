@@ -8,8 +8,7 @@
 
 #include <math.h>
 
-static const double COVER = 0.75; /* node spacings: no point of a surface is farther from a node */
-static const double TWINS = 0.6;  /* node spacings: places of one face nearer than this are one */
+static const double TWINS = 0.6; /* node spacings: places of one face nearer than this are one */
 static const double TOLERANCE = 1e-5; /* of the smaller radius: what a Newton step may still gain */
 /* Of the smaller radius: a foot this far beside its face counts. Sine of the angle by which a normal at an edge
  * may pass that of a face. */
@@ -102,7 +101,7 @@ static bool in_face(const Meeting *m, const TlFacets *f, int32_t face, TlVec3 fo
 /* From a node at x to the faces of part k that it is near to. */
 static TlStatus add_faces(Meeting *m, int k, int64_t node, TlVec3 x, double gap) {
   const TlFacets *f = part_of(m, k);
-  double cover = COVER * m->spacing;
+  double cover = TL_NODE_COVER * m->spacing;
   for (int32_t i = 0; i < f->plane_count; i++) {
     m->pair.field[1] = plane_of(m, f, i);
     double height = tl_dot(m->pair.field[1].normal, x) - m->pair.field[1].distance_m;
@@ -114,16 +113,6 @@ static TlStatus add_faces(Meeting *m, int k, int64_t node, TlVec3 x, double gap)
     TL_TRY(keep(m, place.x, n, place.gap, key_of(k, FACE, i, node), TWINS * m->spacing));
   }
   return TL_OK;
-}
-
-/* Is the node lower than its neighbours? rank: of a node among the points, -1: not there. */
-static bool lower(const Meeting *m, size_t at, const int32_t *rank) {
-  const TlPoint *p = m->points->point;
-  const int32_t *near = m->colliders->shape[m->grain]->place->near[p[at].key >> 1];
-  for (int k = 0; k < TL_PLACE_NEIGHBOURS; k++)
-    if (near[k] >= 0 && rank[near[k]] >= 0 && tl_point_deeper(&p[rank[near[k]]], &p[at]))
-      return false;
-  return true;
 }
 
 static TlStatus add_faces_of_parts(Meeting *m, int64_t node, TlVec3 x, double gap) {
@@ -152,9 +141,12 @@ static TlStatus from_nodes(Meeting *m, double limit) {
     if ((points->point[k].key & 1) != m->first && points->point[k].gap < limit)
       rank[points->point[k].key >> 1] = (int32_t)k;
   for (int32_t i = 0; i < grain->node_count; i++) {
-    if (rank[i] < 0 || !lower(m, (size_t)rank[i], rank)) continue;
+    if (rank[i] < 0) continue;
+    size_t at = (size_t)rank[i];
+    if (!tl_node_lower(points->point, at, grain->place->near[i], TL_PLACE_NEIGHBOURS, rank))
+      continue;
     TlVec3 x = tl_scale(m->pair.field[0].scale, tl_shape_node(grain, i));
-    TL_TRY(add_faces_of_parts(m, i, x, points->point[rank[i]].gap));
+    TL_TRY(add_faces_of_parts(m, i, x, points->point[at].gap));
   }
   return TL_OK;
 }

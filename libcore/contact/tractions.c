@@ -77,7 +77,11 @@ static inline __attribute__((always_inline)) Lanes where(Mask mask, Lanes v) { /
 }
 
 static inline __attribute__((always_inline)) double sum(Lanes v) {
-  return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+  typedef double Half __attribute__((vector_size(4 * ACROSS)));
+  typedef double Two __attribute__((vector_size(2 * ACROSS)));
+  Half half = __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+  Two two = __builtin_shufflevector(half, half, 0, 1) + __builtin_shufflevector(half, half, 2, 3);
+  return two[0] + two[1];
 }
 
 static inline __attribute__((always_inline)) Lanes least(Lanes a, Lanes b) {
@@ -99,29 +103,42 @@ static inline __attribute__((always_inline)) Lanes row_of(const double v[TL_ELEM
          (w[0] * v[2] + w[1] * v[5] + w[2] * v[8]) * u[2];
 }
 
-/* Area over that of u and w in row k; none where the element is not surface. */
-static inline __attribute__((always_inline)) Lanes stretch_of(const TlElement *e, int k, Lanes u) {
-  static const Mask bit = {1, 2, 4, 8, 16, 32, 64, 128};
+/* Area over that of u and w: at both ends of each row, */
+typedef struct Stretch {
+  Lanes low, more;
+} Stretch;
+static inline __attribute__((always_inline)) Stretch stretch_at_ends(const TlListedElement *e,
+                                                                     Lanes w) {
   const float *s = e->stretch;
-  double low = (double)s[0] + place[k] * ((double)s[2] - (double)s[0]),
-         high = (double)s[1] + place[k] * ((double)s[3] - (double)s[1]);
-  Lanes stretch = low + (high - low) * u;
+  Lanes low = (double)s[0] + w * ((double)s[2] - (double)s[0]),
+        high = (double)s[1] + w * ((double)s[3] - (double)s[1]);
+  return (Stretch){low, high - low};
+}
+
+/* and in row k; none where the element is not surface. */
+static inline __attribute__((always_inline)) Lanes stretch_of(const TlListedElement *e,
+                                                              const Stretch *ends, int k, Lanes u) {
+  static const Mask bit = {1, 2, 4, 8, 16, 32, 64, 128};
+  Lanes stretch = ends->low[k] + ends->more[k] * u;
   if (e->bare == UINT64_MAX) return stretch;
   int64_t row = e->bare >> (8 * k) & 0xff;
   return where((bit & row) != 0, stretch);
 }
 
 /* Of the quadratic through nine values of phi; share: what each of these has of d. */
-TL_LANES_CLONES static void bear_values(const double phi[TL_ELEMENT_POINTS], const TlElement *e,
-                                        const Weights weight, Borne *out,
+TL_LANES_CLONES static void bear_values(const double phi[TL_ELEMENT_POINTS],
+                                        const TlListedElement *e, const Weights weight, Borne *out,
                                         double share[TL_ELEMENT_POINTS]) {
   const Lanes u[3] = {lanes_of(weight[0]), lanes_of(weight[1]), lanes_of(weight[2])};
   const Lanes at = lanes_of(place), none = at - at;
-  Lanes area = none, square = none, lowest = none + INFINITY, c[3] = {none, none, none};
+  const Stretch ends = stretch_at_ends(e, at);
+  Lanes area = none, square = none, lowest = none + INFINITY, c[3] = {none, none, none}, row[3];
+  for (int i = 0; i < 3; i++) row[i] = u[0] * phi[i] + u[1] * phi[i + 3] + u[2] * phi[i + 6];
 #pragma GCC unroll 8
   for (int k = 0; k < ACROSS; k++) {
     const double w[3] = {weight[0][k], weight[1][k], weight[2][k]};
-    Lanes value = row_of(phi, w, u), stretched = stretch_of(e, k, at);
+    Lanes value = row[0][k] * u[0] + row[1][k] * u[1] + row[2][k] * u[2];
+    Lanes stretched = stretch_of(e, &ends, k, at);
     Mask touch = value < none;
     Lanes d = where(touch, -value), some = d * stretched;
     lowest = least(value, lowest);
@@ -135,13 +152,14 @@ TL_LANES_CLONES static void bear_values(const double phi[TL_ELEMENT_POINTS], con
 
 /* Inside a polyhedron, or a union of some, phi is that of the nearest plane, at every place of the surface. */
 TL_LANES_CLONES static void bear_parts(const TlPlaceShape *shape,
-                                       const double x[3][TL_ELEMENT_POINTS], const TlElement *e,
-                                       const Weights weight, Borne *out) {
+                                       const double x[3][TL_ELEMENT_POINTS],
+                                       const TlListedElement *e, const Weights weight, Borne *out) {
   const Lanes u[3] = {lanes_of(weight[0]), lanes_of(weight[1]), lanes_of(weight[2])};
   const Lanes at = lanes_of(place), none = at - at;
   Lanes area = none, square = none, depth = none, lowest = none + INFINITY, moved[3], force[3],
         moment[3];
   for (int i = 0; i < 3; i++) moved[i] = force[i] = moment[i] = none;
+  const Stretch ends = stretch_at_ends(e, at);
   for (int k = 0; k < ACROSS; k++) {
     const double w[3] = {weight[0][k], weight[1][k], weight[2][k]};
     Lanes p[3], n[3] = {none, none, none}, value = none + INFINITY;
@@ -163,7 +181,7 @@ TL_LANES_CLONES static void bear_parts(const TlPlaceShape *shape,
       for (int j = 0; j < 3; j++) n[j] = (Lanes)((nearer & (Mask)g[j]) | (~nearer & (Mask)n[j]));
     }
     Mask touch = value < none;
-    Lanes d = where(touch, -value), stretched = stretch_of(e, k, at), some = d * stretched;
+    Lanes d = where(touch, -value), stretched = stretch_of(e, &ends, k, at), some = d * stretched;
     lowest = least(value, lowest);
     area += where(touch, stretched);
     depth += some;
@@ -186,61 +204,24 @@ TL_LANES_CLONES static void bear_parts(const TlPlaceShape *shape,
 
 /* ---- points ---- */
 
-static TlStatus reserve(TlAsked *r, const TlElements *e, size_t elements) {
-  size_t had = r->point_capacity, want = (size_t)e->point_count,
-         most = TL_ELEMENT_POINTS * elements;
-  TL_TRY(TL_RESERVE(r->at, r->point_capacity, want));
-  memset(r->at + had, 0, (r->point_capacity - had) * sizeof *r->at);
-  if (most > want) most = want;
-  if (most <= r->capacity) return TL_OK;
-  r->capacity = 0; /* all of them, or none */
-  tl_free(r->number);
-  tl_free(r->x);
-  tl_free(r->gradient);
-  tl_free(r->phi);
-  r->number = NULL, r->x = r->gradient = NULL, r->phi = NULL;
-  TL_TRY(TL_NEW(r->number, most));
-  TL_TRY(TL_NEW(r->x, most));
-  TL_TRY(TL_NEW(r->gradient, most));
-  TL_TRY(TL_NEW(r->phi, most));
-  r->capacity = most;
-  return TL_OK;
-}
-
-/* What the other's field says at the points of elements; forget() when it has been used. */
-static TlStatus ask(const Side *s, const TlNodeHit *hit, size_t count, TlPoints *points) {
-  const TlElements *elements = s->elements;
+/* What the other's field says at the points of the listed elements. */
+static TlStatus ask(const Side *s, TlListedPart part, TlPoints *points) {
   TlAsked *r = &points->asked;
-  TL_TRY(reserve(r, elements, count));
-  for (size_t k = 0; k < count; k++) __builtin_prefetch(&elements->element[hit[k].node]);
-  for (size_t k = 0; k < count; k++) { /* an element's own points lie side by side */
-    const int32_t *point = elements->element[hit[k].node].point;
-    __builtin_prefetch(elements->point[point[TL_ELEMENT_MIDDLE]]);
-    __builtin_prefetch(elements->point[point[0]]);
-  }
-  for (size_t k = 0; k < count; k++) {
-    const int32_t *point = elements->element[hit[k].node].point;
-    for (int i = 0; i < TL_ELEMENT_POINTS; i++) {
-      if (r->at[point[i]] > 0) continue;
-      r->number[r->count] = point[i];
-      r->x[r->count] = tl_node_mapped(&s->map, tl_element_point(elements, point[i]));
-      r->at[point[i]] = (int32_t)++r->count;
-    }
-  }
-  if (s->other->many) s->other->many(s->other, r->x, r->count, r->phi, r->gradient);
-  points->lookups += (int64_t)r->count;
+  size_t count = part.count > 0 ? (size_t)part.listed->element[part.count - 1].points : 0;
+  TL_TRY(TL_RESERVE(r->x, r->x_capacity, count));
+  TL_TRY(TL_RESERVE(r->gradient, r->gradient_capacity, count));
+  TL_TRY(TL_RESERVE(r->phi, r->phi_capacity, count));
+  for (size_t i = 0; i < count; i++)
+    r->x[i] = tl_node_mapped(&s->map, tl_listed_point(part.listed, (int32_t)i));
+  if (s->other->many) s->other->many(s->other, r->x, count, r->phi, r->gradient);
+  points->lookups += (int64_t)count;
   return TL_OK;
-}
-
-static void forget(TlAsked *asked) {
-  for (size_t i = 0; i < asked->count; i++) asked->at[asked->number[i]] = 0;
-  asked->count = 0;
 }
 
 /* What an element bears, its points having been asked. */
-static void bear_element(const Side *s, const TlAsked *asked, const TlElement *e, Borne *out) {
-  int32_t at[TL_ELEMENT_POINTS];
-  for (int k = 0; k < TL_ELEMENT_POINTS; k++) at[k] = asked->at[e->point[k]] - 1;
+static void bear_element(const Side *s, const TlAsked *asked, const TlListedElement *e,
+                         Borne *out) {
+  const int32_t *at = e->point;
   if (s->other->parts) {
     double x[3][TL_ELEMENT_POINTS];
     for (int k = 0; k < TL_ELEMENT_POINTS; k++) {
@@ -297,40 +278,26 @@ static TlStatus add_point(const Side *s, int32_t node, const Borne *cell, TlPoin
                         .filled2 = cell->square / (cell->area * cell->deepest * cell->deepest)});
 }
 
-/* By number. Shell's sort with Ciura's gaps: there are some tens, each a cache line. */
-static void sort(TlNodeHit *hit, size_t count) {
-  static const size_t gaps[] = {301, 132, 57, 23, 10, 4, 1};
-  for (size_t k = 0; k < sizeof gaps / sizeof *gaps; k++)
-    for (size_t gap = gaps[k], i = gap; i < count; i++) {
-      TlNodeHit moved = hit[i];
-      size_t to = i;
-      for (; to >= gap && hit[to - gap].node > moved.node; to -= gap) hit[to] = hit[to - gap];
-      hit[to] = moved;
-    }
-}
-
-/* The elements hit[0..count), into points; sorted: sums must not depend on how they were found. */
-static TlStatus bear(const Side *s, TlNodeHit *hit, size_t count, TlPoints *points) {
-  const TlAsked *asked = &points->asked;
+/* The listed elements, into points: by number, for sums must not depend on how they were found. */
+static TlStatus bear(const Side *s, TlListedPart part, TlPoints *points) {
   Borne cell = {.area = 0};
   int32_t node = -1;
-  sort(hit, count);
-  TL_TRY(ask(s, hit, count, points));
-  TlStatus status = TL_OK;
-  for (size_t k = 0; k < count && status == TL_OK; k++) {
-    const TlElement *e = &s->elements->element[hit[k].node];
+  TL_TRY(ask(s, part, points));
+  for (int32_t k = 0; k < part.listed->count; k++) {
+    int32_t i = part.listed->by_number[k];
+    const TlListedElement *e = &part.listed->element[i];
     Borne borne;
-    bear_element(s, asked, e, &borne);
+    if (i >= part.count) continue;
+    bear_element(s, &points->asked, e, &borne);
     if (!(borne.least < 0)) continue;
     if (e->node != node) {
-      status = add_point(s, node, &cell, points);
+      TL_TRY(add_point(s, node, &cell, points));
       cell = (Borne){.area = 0};
       node = e->node;
     }
     add(&cell, &borne);
   }
-  forget(&points->asked);
-  return status == TL_OK ? add_point(s, node, &cell, points) : status;
+  return add_point(s, node, &cell, points);
 }
 
 /* ---- elements that may touch ---- */
@@ -342,6 +309,20 @@ static double reach_over(const Side *s, double radius_m) {
   double far = TL_ELEMENT_MOST * radius_m * s->map.ratio;
   bool inside = other->face > 2 * other->slope_out * far;
   return s->scale * ((inside ? other->slope : other->slope_out) * far + other->off);
+}
+
+/* Those whose numbers are in points->queue. */
+static TlStatus list_queue(const TlElements *elements, int32_t count, TlPoints *points,
+                           TlListedPart *part) {
+  *part = (TlListedPart){&points->listed, count};
+  return tl_listed_make(&points->listed, elements, points->queue, count, &points->listing);
+}
+
+static TlStatus list_hits(const TlElements *elements, const TlNodeHit *hit, size_t count,
+                          TlPoints *points, TlListedPart *part) {
+  TL_TRY(TL_RESERVE(points->queue, points->queue_capacity, count));
+  for (size_t i = 0; i < count; i++) points->queue[i] = hit[i].node;
+  return list_queue(elements, (int32_t)count, points, part);
 }
 
 /* TlNearElements.judge; context: both sides. A quadratic changes by TL_ELEMENT_MOST times what its points do,
@@ -358,9 +339,11 @@ static TlStatus judge(const void *context, int side, double cutoff, TlNodeHit *h
     else
       k++;
   }
-  TL_TRY(ask(s, hit, *count, points));
+  TlListedPart part;
+  TL_TRY(list_hits(s->elements, hit, *count, points, &part));
+  TL_TRY(ask(s, part, points));
   for (size_t k = 0; k < *count; k++) {
-    const TlElement *e = &s->elements->element[hit[k].node];
+    const TlListedElement *e = &part.listed->element[k];
     Borne borne;
     bear_element(s, &points->asked, e, &borne);
     hit[k].gap = s->scale * (borne.least - TL_ELEMENT_MOST * other->rounding);
@@ -368,25 +351,21 @@ static TlStatus judge(const void *context, int side, double cutoff, TlNodeHit *h
     double most = -INFINITY;
     bool known = true;
     for (int i = 0; i < TL_ELEMENT_POINTS; i++) {
-      int32_t at = points->asked.at[e->point[i]] - 1;
-      most = tl_max(most, points->asked.phi[at]);
-      known = known && tl_norm2(points->asked.gradient[at]) > 0;
+      most = tl_max(most, points->asked.phi[e->point[i]]);
+      known = known && tl_norm2(points->asked.gradient[e->point[i]]) > 0;
     }
     if (!known) hit[k].gap = -INFINITY;
     if (!(s->scale * most + cutoff < s->scale * other->face))
       hit[k].gap -= cutoff * (other->slope_out / other->slope - 1);
   }
-  forget(&points->asked);
   return TL_OK;
 }
 
-static TlStatus all_elements(const TlElements *elements, TlPoints *points, size_t first,
-                             size_t *end) {
-  *end = first + (size_t)elements->count;
-  TL_TRY(TL_RESERVE(points->hit, points->hit_capacity, *end));
-  for (int32_t i = 0; i < elements->count; i++)
-    points->hit[first + (size_t)i] = (TlNodeHit){.node = i};
-  return TL_OK;
+/* Every element of a surface. */
+static TlStatus list_all(const TlElements *elements, TlPoints *points, TlListedPart *part) {
+  TL_TRY(TL_RESERVE(points->queue, points->queue_capacity, (size_t)elements->count));
+  for (int32_t i = 0; i < elements->count; i++) points->queue[i] = i;
+  return list_queue(elements, elements->count, points, part);
 }
 
 /* ---- fields ---- */
@@ -470,7 +449,7 @@ static Side side_of(const TlColliders *c, const TlNarrowSide *way, const Other *
 TlStatus tl_tractions_of_pair(const TlNearQuery *query, bool finer, TlNearPair **lists,
                               TlPoints *points) {
   const TlColliders *c = query->colliders;
-  size_t end[2];
+  TlListedPart found[2];
   TlMat3 a_to_b;
   TlNarrowSide way[2];
   Other other[2];
@@ -491,16 +470,12 @@ TlStatus tl_tractions_of_pair(const TlNearQuery *query, bool finer, TlNearPair *
     TlNearQuery listed = *query;
     listed.elements = &elements;
     listed.band = listed.reach = 0;
-    TL_TRY(tl_near_elements(lists, &listed, points, end));
-  } else {
-    end[0] = end[1] = 0;
-    if (alone != 1) TL_TRY(all_elements(side[0].elements, points, 0, &end[0]));
-    end[1] = end[0];
-    if (alone != 0) TL_TRY(all_elements(side[1].elements, points, end[0], &end[1]));
+    TL_TRY(tl_near_elements(lists, &listed, points, found));
   }
   for (int k = 0; k < 2; k++) {
-    size_t first = k ? end[0] : 0;
-    if (first < end[k]) TL_TRY(bear(&side[k], points->hit + first, end[k] - first, points));
+    if (alone == 1 - k) continue;
+    if (!lists) TL_TRY(list_all(side[k].elements, points, &found[k]));
+    if (found[k].count > 0) TL_TRY(bear(&side[k], found[k], points));
   }
   return TL_OK;
 }
@@ -508,18 +483,17 @@ TlStatus tl_tractions_of_pair(const TlNearQuery *query, bool finer, TlNearPair *
 /* ---- walls ---- */
 
 /* Those whose middles are near enough, through the tree of these. */
-static TlStatus elements_by_tree(const TlElements *elements, const TlPose *pose,
-                                 const TlBoundary *boundary, double reach, TlPoints *points,
-                                 size_t *count) {
+static TlStatus list_by_tree(const TlElements *elements, const TlPose *pose,
+                             const TlBoundary *boundary, double reach, TlPoints *points,
+                             TlListedPart *part) {
   TlWanted wanted = {reach, reach, INFINITY, 0};
   size_t had = points->count;
   TL_TRY(tl_narrow_boundary_nodes(elements->middles, pose, boundary, &wanted, points));
-  *count = points->count - had;
+  size_t count = points->count - had;
   points->count = had;
-  TL_TRY(TL_RESERVE(points->hit, points->hit_capacity, *count));
-  for (size_t i = 0; i < *count; i++)
-    points->hit[i] = (TlNodeHit){.node = (int32_t)(points->point[had + i].key >> 1)};
-  return TL_OK;
+  TL_TRY(TL_RESERVE(points->queue, points->queue_capacity, count));
+  for (size_t i = 0; i < count; i++) points->queue[i] = (int32_t)(points->point[had + i].key >> 1);
+  return list_queue(elements, (int32_t)count, points, part);
 }
 
 TlStatus tl_tractions_at_wall(const TlColliders *c, int64_t body, const TlMat3 *turn,
@@ -546,12 +520,12 @@ TlStatus tl_tractions_at_wall(const TlColliders *c, int64_t body, const TlMat3 *
   other.nowhere = reach_over(&side, elements->reach_m);
   TlNearElements near = {.reach = other.nowhere, .slope = slope, .judge = judge, .context = &side};
   TlPose pose = {c->position[body], *turn, scale};
-  size_t count;
+  TlListedPart found;
   if (all)
-    TL_TRY(all_elements(elements, points, 0, &count));
+    TL_TRY(list_all(elements, points, &found));
   else if (list)
-    TL_TRY(tl_near_boundary_elements(list, c, body, turn, boundary, way, &near, points, &count));
+    TL_TRY(tl_near_boundary_elements(list, c, body, turn, boundary, way, &near, points, &found));
   else
-    TL_TRY(elements_by_tree(elements, &pose, boundary, near.reach, points, &count));
-  return count > 0 ? bear(&side, points->hit, count, points) : TL_OK;
+    TL_TRY(list_by_tree(elements, &pose, boundary, near.reach, points, &found));
+  return found.count > 0 ? bear(&side, found, points) : TL_OK;
 }

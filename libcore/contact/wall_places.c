@@ -76,6 +76,37 @@ double tl_wall_places_reach(const TlColliders *c, int64_t i) {
   return tl_wall_places_serves(c->shape[i]) ? COVER * c->shape[i]->node_spacing * c->scale[i] : 0;
 }
 
+/* The nodes that show where the surface is near the end's plane all lie over the end, and so does what is between
+ * them. x: the grain's centre in the cylinder's frame; side: 1 or -1, of the end. */
+static bool nodes_over_end(const TlShape *shape, double scale, const TlMat3 *turn, TlVec3 x,
+                           double side, double radius, double half, double margin) {
+  double beside = TL_NODE_COVER * shape->node_spacing * scale, within = radius - beside - margin;
+  for (int32_t k = 0; k < shape->node_count; k++) {
+    TlVec3 p = tl_axpy(x, scale, tl_mat_vec(*turn, tl_shape_node(shape, k)));
+    bool near = side * p.z - half < margin + beside;
+    if (near && !(within > 0 && p.x * p.x + p.y * p.y < within * within)) return false;
+  }
+  return true;
+}
+
+bool tl_wall_end(const TlColliders *c, int64_t i, int64_t cylinder, const TlMat3 *turn,
+                 const TlMat3 *turn_cylinder, double margin, TlBoundaryPlane *plane) {
+  const TlShape *shape = c->shape[cylinder], *grain = c->shape[i];
+  if (shape->closed != &tl_closed_cylinder || !tl_wall_places_serves(grain)) return false;
+  double radius = shape->size[0] * c->scale[cylinder],
+         half = 0.5 * shape->size[1] * c->scale[cylinder];
+  TlVec3 x = tl_mat_tvec(*turn_cylinder, tl_sub(c->position[i], c->position[cylinder]));
+  double side = x.z > 0 ? 1 : -1, within = radius - c->radius[i] - margin;
+  if (!(side * x.z > half)) return false;
+  TlMat3 to_cylinder = tl_mat_tmul(*turn_cylinder, *turn);
+  if (!(within > 0 && x.x * x.x + x.y * x.y < within * within) &&
+      !nodes_over_end(grain, c->scale[i], &to_cylinder, x, side, radius, half, margin))
+    return false;
+  plane->normal = tl_mat_vec(*turn_cylinder, tl_vec3(0, 0, side));
+  plane->point = tl_axpy(c->position[cylinder], half, plane->normal);
+  return true;
+}
+
 /* A convex grain has one place at most: of what the searches from several nodes found, the deepest. */
 static void keep_deepest(size_t first, TlPoints *points) {
   if (points->count == first) return;

@@ -16,6 +16,10 @@
  * shape is not served. */
 double tl_wall_places_reach(const TlColliders *colliders, int64_t i);
 bool tl_wall_places_serves(const TlShape *shape);
+/* The flat end of a cylinder that a served grain lies over, with all of its surface that is within the margin of the
+ * end's plane: then it meets nothing of the cylinder but that plane. False: there is no such end. */
+bool tl_wall_end(const TlColliders *colliders, int64_t i, int64_t cylinder, const TlMat3 *turn,
+                 const TlMat3 *turn_cylinder, double margin, TlBoundaryPlane *plane);
 /* points->point[had] and on are the nodes that were found; the places are appended and
  * what is not below the margin is left out; nothing happens where the shape is not served. turn: rotation
  * matrix of the collider. alone: of a convex grain the deepest place alone, with one key

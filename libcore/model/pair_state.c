@@ -107,13 +107,26 @@ void tl_pair_state_sort(TlPairState *pairs) {
   for (int k = 0; k < TL_PAIR_KINDS; k++) tl_pair_rows_sort(&pairs->of[k], (TlPairKind)k);
 }
 
+/* Is the row's pair below (low, high)? */
+static inline bool row_before(const unsigned char *row, int64_t low, int64_t high) {
+  int64_t pair[2]; /* what every row begins with (TlPairKey) */
+  memcpy(pair, row, sizeof pair);
+  return pair[0] < low || (pair[0] == low && pair[1] < high);
+}
+
+static inline bool row_of(const unsigned char *row, int64_t low, int64_t high) {
+  int64_t pair[2];
+  memcpy(pair, row, sizeof pair);
+  return pair[0] == low && pair[1] == high;
+}
+
 /* The first row whose pair is not below (low, high). */
 static size_t first_of(const TlPairRows *rows, TlPairKind kind, int64_t low, int64_t high) {
-  size_t first = 0, last = rows->count;
+  const unsigned char *row = rows->row;
+  size_t first = 0, last = rows->count, bytes = bytes_of(kind);
   while (first < last) {
     size_t mid = first + (last - first) / 2;
-    TlPairKey t = tl_pair_key(rows, kind, mid);
-    if (t.low < low || (t.low == low && t.high < high))
+    if (row_before(row + mid * bytes, low, high))
       first = mid + 1;
     else
       last = mid;
@@ -127,22 +140,28 @@ size_t tl_pair_rows_first(const TlPairRows *rows, TlPairKind kind, int64_t low) 
 
 static bool is_before(const TlPairRows *rows, TlPairKind kind, size_t index, int64_t low,
                       int64_t high) {
-  TlPairKey t = tl_pair_key(rows, kind, index);
-  return t.low < low || (t.low == low && t.high < high);
+  return row_before(row_at(rows, kind, index), low, high);
+}
+
+/* How many rows of the pair stand from `first` on. */
+static size_t rows_from(const TlPairRows *rows, TlPairKind kind, size_t first, int64_t low,
+                        int64_t high) {
+  size_t n = 0, bytes = bytes_of(kind);
+  if (first >= rows->count) return 0; /* there may be none at all */
+  const unsigned char *row = row_at(rows, kind, first);
+  while (first + n < rows->count && row_of(row + n * bytes, low, high)) n++;
+  return n;
 }
 
 const void *tl_pair_rows_next(const TlPairRows *rows, TlPairKind kind, int64_t low, int64_t high,
                               size_t *at, size_t *count) {
   enum { NEAR = 12 }; /* a search by halves looks at as many */
-  size_t first = *at, most = first + NEAR, n = 0;
+  size_t first = *at, most = first + NEAR;
   if (first > rows->count || (first > 0 && !is_before(rows, kind, first - 1, low, high)))
     most = first;
   while (first < most && first < rows->count && is_before(rows, kind, first, low, high)) first++;
   if (first == most) first = first_of(rows, kind, low, high);
-  for (; first + n < rows->count; n++) {
-    TlPairKey t = tl_pair_key(rows, kind, first + n);
-    if (t.low != low || t.high != high) break;
-  }
+  size_t n = rows_from(rows, kind, first, low, high);
   *at = first + n;
   *count = n;
   return n ? row_at(rows, kind, first) : NULL;
@@ -150,11 +169,7 @@ const void *tl_pair_rows_next(const TlPairRows *rows, TlPairKind kind, int64_t l
 
 const void *tl_pair_rows_find(const TlPairRows *rows, TlPairKind kind, int64_t low, int64_t high,
                               size_t *count) {
-  size_t first = first_of(rows, kind, low, high), n = 0;
-  for (; first + n < rows->count; n++) {
-    TlPairKey t = tl_pair_key(rows, kind, first + n);
-    if (t.low != low || t.high != high) break;
-  }
+  size_t first = first_of(rows, kind, low, high), n = rows_from(rows, kind, first, low, high);
   *count = n;
   return n ? row_at(rows, kind, first) : NULL;
 }

@@ -194,7 +194,111 @@ TL_LANES_CLONES double tl_spline_phi(const TlSpline *s, TlVec3 p, TlVec3 *gradie
   return phi_at(s, p, gradient, hessian);
 }
 
+/* ---- many at once ---- */
+
+/* Four points side by side, each with the four numbers of an F4; every sum as in phi_at, so with the same bits. */
+enum { ABREAST = 4 };
+typedef float Four __attribute__((vector_size(64)));
+typedef int32_t FourMask __attribute__((vector_size(64)));
+typedef double D4 __attribute__((vector_size(32)));
+typedef int64_t D4Mask __attribute__((vector_size(32)));
+typedef int32_t I4 __attribute__((vector_size(16)));
+typedef float F8 __attribute__((vector_size(32)));
+
+INLINE Four abreast(F4 a, F4 b, F4 c, F4 d) {
+  F8 low = __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7),
+     high = __builtin_shufflevector(c, d, 0, 1, 2, 3, 4, 5, 6, 7);
+  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+
+INLINE Four each_four_times(F4 v) {
+  return __builtin_shufflevector(v, v, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+}
+
+INLINE Four sum_of(Four a, Four b, Four c, const Four w[3]) {
+  return w[0] * a + w[1] * b + w[2] * c;
+}
+
+/* Of each point the first three of its numbers. */
+INLINE F4 dots(Four a, Four b) {
+  Four p = a * b;
+  Four sum = p + __builtin_shufflevector(p, p, 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9, 13, 13, 13, 13);
+  sum += __builtin_shufflevector(p, p, 2, 2, 2, 2, 6, 6, 6, 6, 10, 10, 10, 10, 14, 14, 14, 14);
+  return __builtin_shufflevector(sum, sum, 0, 4, 8, 12);
+}
+
+/* `along` of four coordinates. */
+typedef struct Alongs {
+  I4 point;
+  Four w[3], d[3]; /* of a point four times each */
+  D4 out;
+} Alongs;
+
+INLINE D4 d4_where(D4Mask mask, D4 a, D4 b) {
+  return (D4)((mask & (D4Mask)a) | (~mask & (D4Mask)b));
+}
+
+INLINE Alongs alongs(D4 s, int32_t n) {
+  D4 none = s - s, most = none + (n - 1);
+  D4 c = d4_where(s < none, none, d4_where(s > most, most, s));
+  Alongs a = {.point = __builtin_convertvector(c + 0.5, I4), .out = s - c};
+  F4 one = __builtin_convertvector(c - __builtin_convertvector(a.point, D4), F4);
+  Four t = each_four_times(one), low = 0.5F - t, high = 0.5F + t;
+  a.w[0] = 0.5F * low * low, a.w[1] = 0.75F - t * t, a.w[2] = 0.5F * high * high;
+  a.d[0] = -low, a.d[1] = -2 * t, a.d[2] = high;
+  return a;
+}
+
+/* Weights of the numbers of each point: 0 for the fourth. */
+INLINE Four in_turn(const Four w[3]) {
+  static const FourMask first = {-1, 0, 0, 0, -1, 0, 0, 0, -1, 0, 0, 0, -1, 0, 0, 0},
+                        second = {0, -1, 0, 0, 0, -1, 0, 0, 0, -1, 0, 0, 0, -1, 0, 0},
+                        third = {0, 0, -1, 0, 0, 0, -1, 0, 0, 0, -1, 0, 0, 0, -1, 0};
+  return (Four)((first & (FourMask)w[0]) | (second & (FourMask)w[1]) | (third & (FourMask)w[2]));
+}
+
+INLINE void four_at(const TlSpline *s, const TlVec3 p[ABREAST], double phi[ABREAST],
+                    TlVec3 gradient[ABREAST]) {
+  const double inverse = 1 / s->spacing_m;
+  const D4 px = {p[0].x, p[1].x, p[2].x, p[3].x}, py = {p[0].y, p[1].y, p[2].y, p[3].y},
+           pz = {p[0].z, p[1].z, p[2].z, p[3].z};
+  const Alongs x = alongs((px - s->origin_m.x) * inverse, s->nx),
+               y = alongs((py - s->origin_m.y) * inverse, s->ny),
+               z = alongs((pz - s->origin_m.z) * inverse, s->nz);
+  const int64_t row = s->nx + 2, plane = row * (s->ny + 2);
+  const float *c[ABREAST];
+  for (int i = 0; i < ABREAST; i++)
+    c[i] = s->coefficient + z.point[i] * plane + y.point[i] * row + x.point[i];
+  Four value[3], slope[3];
+#pragma GCC unroll 3
+  for (int k = 0; k < 3; k++) {
+    Four r[3];
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; j++) {
+      F4 of[ABREAST];
+      for (int i = 0; i < ABREAST; i++) memcpy(&of[i], c[i] + k * plane + j * row, sizeof of[i]);
+      r[j] = abreast(of[0], of[1], of[2], of[3]);
+    }
+    value[k] = sum_of(r[0], r[1], r[2], y.w);
+    slope[k] = sum_of(r[0], r[1], r[2], y.d);
+  }
+  const Four wx = in_turn(x.w), dx = in_turn(x.d), v = sum_of(value[0], value[1], value[2], z.w);
+  const F4 at = dots(v, wx), gx = dots(v, dx),
+           gy = dots(sum_of(slope[0], slope[1], slope[2], z.w), wx),
+           gz = dots(sum_of(value[0], value[1], value[2], z.d), wx);
+  for (int i = 0; i < ABREAST; i++) {
+    phi[i] = (double)at[i];
+    gradient[i] =
+        tl_vec3(inverse * (double)gx[i], inverse * (double)gy[i], inverse * (double)gz[i]);
+  }
+  const D4 out2 = x.out * x.out + y.out * y.out + z.out * z.out;
+  for (int i = 0; i < ABREAST; i++) /* few are outside of the grid */
+    if (out2[i] > 0) phi[i] = phi_at(s, p[i], &gradient[i], NULL);
+}
+
 TL_LANES_CLONES void tl_spline_many(const TlSpline *s, const TlVec3 *p, size_t count, double *phi,
                                     TlVec3 *gradient) {
-  for (size_t i = 0; i < count; i++) phi[i] = phi_at(s, p[i], &gradient[i], NULL);
+  size_t i = 0;
+  for (; i + ABREAST <= count; i += ABREAST) four_at(s, p + i, phi + i, gradient + i);
+  for (; i < count; i++) phi[i] = phi_at(s, p[i], &gradient[i], NULL);
 }

@@ -749,7 +749,9 @@ static void make_joints(const TlNsRows *r, const TlNsRange *range, bool impact, 
                      r->model->nonsmooth.joint_damping, impact, warm);
 }
 
-/* value: minus the fastest approach that is an impact. */
+enum { APPROACH, THRESHOLD, BLOWS };
+
+/* value: of the contacts that impact minus the fastest approach, and the lowest threshold. */
 static TlStatus find_impacts(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
   const Pass *pass = context;
   const TlNsRows *r = pass->r;
@@ -760,7 +762,7 @@ static TlStatus find_impacts(void *context, int64_t begin, int64_t end, int64_t 
   (void)block;
   (void)thread;
   for (int64_t at = begin; at < end; at++) {
-    double fastest = 0;
+    double fastest = 0, lowest = INFINITY;
     for (int32_t i = r->range[at].first; i < r->range[at].last; i++) {
       TlNsPatch *p = &q->patch[i];
       p->impacts = false;
@@ -771,15 +773,20 @@ static TlStatus find_impacts(void *context, int64_t begin, int64_t end, int64_t 
         double falls =
             (q->body[p->a].inverse_mass > 0 ? 1 : 0) - (q->body[p->b].inverse_mass > 0 ? 1 : 0);
         bool closes = un + falls * tl_dot(kick, c->n) < -gap / h;
-        bool impacts = closes && un < -impact_threshold(r, c, fall);
-        x->rhs = impacts ? -c->law->restitution * un : -gap / h;
+        double threshold = closes ? impact_threshold(r, c, fall) : 0;
+        bool impacts = closes && un < -threshold;
+        /* what overlaps and closes more slowly goes on so: compliance takes it */
+        double slow = c->gap < 0 ? tl_min(un, 0) : -gap / h;
+        x->rhs = impacts ? -c->law->restitution * un : slow;
         x->sigma = x->lambda = x->least = 0;
         if (!impacts) continue;
         p->impacts = true;
         fastest = tl_max(fastest, -un);
+        lowest = tl_min(lowest, threshold);
       }
     }
-    pass->value[at] = -fastest;
+    pass->value[BLOWS * at + APPROACH] = -fastest;
+    pass->value[BLOWS * at + THRESHOLD] = lowest;
   }
   return TL_OK;
 }
@@ -805,16 +812,19 @@ static TlStatus make_impact_rows(void *context, int64_t begin, int64_t end, int6
 
 TlStatus tl_nonsmooth_impact_rows(const TlNsRows *r, bool *any) {
   Pass pass;
-  TL_TRY(open_pass(r, 1, &pass));
-  double *least = tl_arena_push(r->arena, (size_t)r->islands + 1, sizeof *least);
+  TL_TRY(open_pass(r, BLOWS, &pass));
+  double *least = tl_arena_push(r->arena, BLOWS * ((size_t)r->islands + 1), sizeof *least);
   if (!least) return TL_ENOMEM;
   TL_TRY(over_ranges(&pass, find_impacts));
-  TL_TRY(least_islands(r, 1, pass.value, least));
+  TL_TRY(least_islands(r, BLOWS, pass.value, least));
   int hit = 0;
   for (int32_t i = 0; i < r->islands; i++) {
-    r->island[i].impacts = least[i] < 0;
-    r->island[i].force_m_s = tl_max(0, -least[i]);
-    hit |= r->island[i].impacts;
+    const double *blow = &least[BLOWS * i];
+    TlNsIsland *island = &r->island[i];
+    island->impacts = blow[APPROACH] < 0;
+    island->force_m_s = tl_max(0, -blow[APPROACH]);
+    island->threshold_m_s = island->impacts ? blow[THRESHOLD] : 0;
+    hit |= island->impacts;
   }
   TL_TRY(tl_sync_any(r->sync, &hit));
   *any = hit != 0;

@@ -17,8 +17,10 @@
 #include "num/exact.h"
 
 typedef struct TlNsIsland {
-  int iterations;   /* by the rule */
-  double force_m_s; /* velocity that the forces give in a step: the residual's measure */
+  int iterations; /* by the rule */
+  /* The residual's measure: the velocity that the forces give in a step, or the fastest impact's. */
+  double force_m_s;
+  double threshold_m_s; /* of the impact stage: the lowest of the contacts that impact */
   bool impacts;
 } TlNsIsland;
 

@@ -148,6 +148,18 @@ static TlStatus take_beta(const Walk *w, int32_t group, int sweeps, bool each) {
   return TL_OK;
 }
 
+/* Of the lowest threshold of what impacts: contacts below it are the continuous stage's anyway, so the impact stage need
+ * not be more exact. */
+static const double BLOW_SHARE = 0.01;
+
+/* A sweep that changes no velocity by more is the last. */
+static double settled_m_s(const TlNsStage *stage, const TlNsIsland *island) {
+  if (stage->tolerance < 0) return -1;
+  double most = stage->tolerance * island->force_m_s;
+  bool rough = stage->impact && stage->tolerance > 0;
+  return rough ? tl_max(most, BLOW_SHARE * island->threshold_m_s) : most;
+}
+
 TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *stage,
                             TlNsCount *count) {
   const TlGroup *g = &r->groups.group[group];
@@ -185,8 +197,7 @@ TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *s
     take_changes(&w, group, change);
     TL_TRY(tl_asking_ask(&asking, sweeps, change, &answered));
     for (int32_t i = 0; i < g->islands; i++) {
-      double most = stage->tolerance < 0 ? -1 : stage->tolerance * island[i].force_m_s;
-      bool done = answered && -values[i] <= most;
+      bool done = answered && -values[i] <= settled_m_s(stage, &island[i]);
       if (open[i] == 0 || (!done && sweeps < open[i])) continue;
       count[i] = (TlNsCount){sweeps, fabs(done ? values[i] : change[i]), !done};
       open[i] = 0;
@@ -200,7 +211,7 @@ TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *s
   for (int32_t i = 0; g->share && i < g->islands; i++) change[i] = -count[i].residual_m_s;
   if (g->share) TL_TRY(tl_group_least(g, change)); /* what was not asked of all */
   for (int32_t i = 0; i < g->islands; i++) {
-    double most = stage->tolerance * island[i].force_m_s;
+    double most = tl_max(0, settled_m_s(stage, &island[i]));
     if (g->share) count[i].residual_m_s = fabs(change[i]);
     count[i].unfinished &= count[i].residual_m_s > most;
   }

@@ -12,8 +12,8 @@ typedef struct TlNsStage {
       impact; /* of islands that are hit alone, from nothing and without bonds (nonsmooth_bonds.h) */
   int iterations; /* at most; 0: by the rule of each island */
   double
-      tolerance; /* of the island's force_m_s: an iteration that changes no velocity by more is the
-                     * last; < 0: none is */
+      tolerance; /* of the island's force_m_s: an iteration that changes no velocity by more is the last, or in the
+                  * impact stage by a hundredth of the lowest threshold; < 0: none is */
 } TlNsStage;
 
 typedef struct TlNsCount {

@@ -2,7 +2,7 @@
  *
  *   1. contacts at the poses of the step's start, those to come among them;
  *   2. impact stage: islands in which a contact closes faster than the threshold are solved for
- *      0 <= u_n + e u_n(before) perp l_n >= 0, without compliance;
+ *      0 <= u_n + e u_n(before) perp l_n >= 0, without compliance; others that overlap go on closing;
  *   3. v += h f/m;
  *   4. continuous stage: contacts with compliance and damping;
  *   5. x += h v.

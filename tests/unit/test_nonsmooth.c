@@ -151,6 +151,30 @@ END_TEST
 /* ---- friction, rolling ---- */
 
 /* A box slides down at g (sin - mu cos), and stays where mu is more than the slope. */
+/* Where a sphere strikes, what closes slowly beside it goes on as it would have: compliance takes it, not the blow. */
+START_TEST(a_blow_leaves_slow_contacts_alone) {
+  double along[2];
+  for (int struck = 0; struck < 2; struck++) {
+    Lab lab;
+    lab_open(&lab);
+    lab.config.gravity_m_s2 = NONE;
+    lab.config.nonsmooth.impact_threshold_m_s = 0.1;
+    lab_start(&lab);
+    TlVec3 second = {2 * R - 1e-5, 0, 0};
+    put(&lab, SPHERE, NONE, tl_vec3(0.02, 0, 0));
+    put(&lab, SPHERE, second, NONE);
+    if (struck) put(&lab, SPHERE, tl_add(second, tl_vec3(0, 2 * R, 0)), tl_vec3(0, -1, 0));
+    step(&lab);
+    along[struck] = lab.bodies.velocity[0].x;
+    CK_NEAR(lab.bodies.velocity[0].x + lab.bodies.velocity[1].x, 0.02, 1e-12);
+    CK_NEAR(lab.bodies.velocity[1].y, struck ? -0.5 : 0, 1e-3);
+    lab_close(&lab);
+  }
+  CK_NEAR(along[1], along[0], 1e-9);
+  ck_assert_msg(fabs(along[0] - 0.01) > 1e-4, "%g: as a blow would have it", along[0]);
+}
+END_TEST
+
 START_TEST(box_slides_by_coulomb) {
   for (int stays = 0; stays < 2; stays++) {
     Lab lab;
@@ -419,7 +443,7 @@ START_TEST(threads_change_no_bit) {
 END_TEST
 
 TL_TEST_MAIN("nonsmooth", sphere_on_a_plane_follows_hertz, linear_mapping_is_a_spring,
-             rebound_is_the_restitution_at_any_step, box_slides_by_coulomb,
-             rolling_resistance_holds_a_sphere, rolling_decays, adhesion_holds_its_force,
-             adhesion_that_cannot_hold_is_refused, column_stands, box_rests_flat,
-             heap_of_spheres_rests, energy_is_booked, threads_change_no_bit)
+             rebound_is_the_restitution_at_any_step, a_blow_leaves_slow_contacts_alone,
+             box_slides_by_coulomb, rolling_resistance_holds_a_sphere, rolling_decays,
+             adhesion_holds_its_force, adhesion_that_cannot_hold_is_refused, column_stands,
+             box_rests_flat, heap_of_spheres_rests, energy_is_booked, threads_change_no_bit)

@@ -23,7 +23,7 @@ static const double SIZE = 0.01, MARGIN = 0.01, BAND = 0.02;
 /* ---- two bodies ---- */
 
 enum { SPHERE = 1, SMOOTH, ROUND, ROUGH, BOX, GRID_BOX, TETRAHEDRON };
-enum { CROSS = TETRAHEDRON + 1, EXACT_CROSS, TWIN, BLOCK, GLOBE, SHAPES }; /* avatar ids */
+enum { CROSS = TETRAHEDRON + 1, EXACT_CROSS, TWIN, BLOCK, GLOBE, PLATEN, SHAPES }; /* avatar ids */
 
 typedef struct Scene {
   TlShapes shapes;
@@ -61,6 +61,9 @@ static void open_scene(Scene *s, unsigned only) {
   if (only & 1 << SPHERE) CK_OK(tl_shapes_add_closed(&s->shapes, SPHERE, &tl_closed_sphere, &SIZE));
   if (only & 1 << BOX)
     CK_OK(tl_shapes_add_closed(&s->shapes, BOX, &tl_closed_box, (double[]){SIZE, SIZE, SIZE}));
+  if (only & 1 << PLATEN)
+    CK_OK(tl_shapes_add_closed(&s->shapes, PLATEN, &tl_closed_cylinder,
+                               (double[]){3 * SIZE, 0.5 * SIZE}));
   if (only & 1 << SMOOTH) make_super(s, SMOOTH);
   if (only & 1 << ROUND) make_super(s, ROUND);
   if (only & 1 << BLOCK) make_super(s, BLOCK);
@@ -448,6 +451,48 @@ END_TEST
 
 /* A ball on a grid, which is searched as a smooth grain, and the same ball in closed form: on faces, edges and
  * corners, and in the hollows of crosses. */
+/* A smooth grain over the end of a cylinder of three times its size, out to the rim: the end's plane alone counts, and
+ * is asked at the price of a plane. */
+START_TEST(smooth_grains_on_the_end_of_a_cylinder_meet_its_plane) {
+  enum { PAIRS = 100 };
+  static const int grain[] = {SMOOTH, ROUND, BLOCK};
+  Scene s;
+  open_scene(&s, 1 << SMOOTH | 1 << ROUND | 1 << BLOCK | 1 << PLATEN);
+  int64_t spent = 0, refined = 0;
+  for (uint64_t i = 0; i < 6 * PAIRS; i++) {
+    int id = grain[i % 3];
+    bool first = i / 3 % 2; /* the grain is a */
+    double gap = SIZE * (0.008 - 0.038 * tl_random_uniform(15, 0, i)), side = i % 4 < 2 ? 1 : -1;
+    double far = 2 * SIZE * tl_random_uniform(15, 1, i),
+           angle = 2 * M_PI * tl_random_uniform(15, 2, i);
+    TlQuat turn = tl_test_turn(12, i); /* of b seen from a */
+    TlVec3 axis = tl_vec3(0, 0, side),
+           of_grain = tl_quat_rotate(first ? turn : tl_quat_conj(turn), axis);
+    double high = 0.25 * SIZE + support(&s, id, tl_scale(-1, of_grain)) + gap;
+    TlVec3 centre = {far * cos(angle), far * sin(angle), side * high};
+    Pair p = {.a = first ? id : PLATEN,
+              .b = first ? PLATEN : id,
+              .scale_a = 1,
+              .scale_b = 1,
+              .size = SIZE};
+    p.turn = turn;
+    p.shift = first ? tl_scale(-1, tl_quat_rotate(turn, centre)) : centre;
+    TlVec3 n = first ? of_grain : tl_scale(-1, axis);
+    int64_t before = s.points.lookups;
+    TlPoint found = by_scan(&s, &p, TL_EDGES_PLACES);
+    spent += s.points.lookups - before;
+    ck_assert_msg(fabs(tl_min(found.gap, 0) - tl_min(gap, 0)) < 2e-3 * SIZE, "pair %d: %g for %g",
+                  (int)i, found.gap / SIZE, gap / SIZE);
+    if (found.gap < 0) CK_NEAR(tl_norm(tl_sub(found.n, n)), 0, 0.01);
+    before = s.points.lookups;
+    by_scan(&s, &p, TL_EDGES_REFINE);
+    refined += s.points.lookups - before;
+  }
+  ck_assert_msg(5 * spent < refined, "%ld look-ups, %ld from nodes", (long)spent, (long)refined);
+  close_scene(&s);
+}
+END_TEST
+
 START_TEST(a_ball_on_a_grid_touches_polyhedra_as_one_in_closed_form_does) {
   static const int solids[] = {BOX, TETRAHEDRON, EXACT_CROSS};
   enum { PAIRS = 150 };
@@ -1006,6 +1051,7 @@ END_TEST
 TL_TEST_MAIN("places", spheres_have_the_gap_of_their_centres,
              convex_grains_have_the_gap_of_their_support_functions,
              smooth_grains_and_polyhedra_have_the_gap_of_their_support_functions,
+             smooth_grains_on_the_end_of_a_cylinder_meet_its_plane,
              a_ball_on_a_grid_touches_polyhedra_as_one_in_closed_form_does,
              rough_grains_on_boxes_are_as_deep_as_dense_points_of_both,
              rough_grains_have_the_depth_of_their_exact_surfaces,

@@ -8,6 +8,7 @@
 #include "shape/superellipsoid.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { PLACES = 20000 };
 
@@ -290,7 +291,34 @@ START_TEST(outside_the_grid_the_distance_to_it_is_added) {
 }
 END_TEST
 
+/* Also beyond the grid, and whatever number is asked at once. */
+START_TEST(many_at_once_are_what_each_is_alone) {
+  enum { MANY = 997 };
+  static TlVec3 p[MANY], gradient[MANY];
+  static double phi[MANY];
+  TlAvatar a = grid_of(torus, 26, 0.3);
+  TlSpline s;
+  TlRandom random = {5, 1, 0};
+  CK_OK(tl_spline_make(&a, &s));
+  for (int i = 0; i < MANY; i++)
+    p[i] = tl_vec3(3.2 * tl_random_next(&random) - 1.6, 3.2 * tl_random_next(&random) - 1.6,
+                   3.2 * tl_random_next(&random) - 1.6);
+  for (size_t first = 0, some = 1; first < MANY; first += some, some++) {
+    size_t count = first + some < MANY ? some : MANY - first;
+    tl_spline_many(&s, p + first, count, phi + first, gradient + first);
+  }
+  for (int i = 0; i < MANY; i++) {
+    TlVec3 g;
+    double alone = tl_spline_phi(&s, p[i], &g, NULL);
+    ck_assert_msg(!memcmp(&alone, &phi[i], sizeof alone) && !memcmp(&g, &gradient[i], sizeof g),
+                  "point %d: %.17g, alone %.17g", i, phi[i], alone);
+  }
+  tl_spline_free(&s);
+  tl_free(a.phi);
+}
+END_TEST
+
 TL_TEST_MAIN("spline", grid_values_are_taken_and_quadratics_reproduced,
              error_falls_with_the_cube_of_the_spacing, surface_of_a_superellipsoid_is_met,
              second_derivatives_are_the_curvature, gradient_is_continuous, bound_holds_at_creases,
-             outside_the_grid_the_distance_to_it_is_added)
+             outside_the_grid_the_distance_to_it_is_added, many_at_once_are_what_each_is_alone)
