@@ -184,7 +184,8 @@ static TlStatus try_out(TlRun *run, int64_t free_bytes, bool json) {
   int64_t left = tl_setup_steps(&run->model->setup) - run->state->totals.steps;
   char text[32];
   TL_TRY(tl_run_trial(run, &plan.step_s));
-  plan.memory = tl_mem_peak_bytes();
+  int64_t common = tl_mem_common_bytes();
+  plan.memory = tl_mem_peak_bytes() - common + common / tl_shared_ranks(run->model->shared);
   TL_TRY(tl_comm_most_int(run->comm, &plan.memory, 1));
   plan.left_s = plan.step_s * (double)left;
   tl_forecast_text(text, plan.left_s);

@@ -31,7 +31,8 @@ void tl_comm_abort(const TlComm *comm);
 
 int tl_comm_rank(const TlComm *comm);
 int tl_comm_size(const TlComm *comm);
-/* Ranks that share this machine's memory and cores, and this one's number among them. */
+/* Ranks that share this machine's memory and cores, and this one's number among them. The environment variable
+ * TALUS_NODE_RANKS, a hook of tests, takes so many ranks of a machine for one machine. */
 int tl_comm_node_size(const TlComm *comm);
 int tl_comm_node_rank(const TlComm *comm);
 

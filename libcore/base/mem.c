@@ -190,6 +190,16 @@ int64_t tl_mem_machine_bytes(void) {
   return pages > 0 && size > 0 ? pages * size : 0;
 }
 
+int64_t tl_mem_common_bytes(void) {
+  char line[256];
+  long long kilobytes = 0;
+  FILE *file = fopen("/proc/self/status", "r");
+  while (file && fgets(line, sizeof line, file))
+    if (sscanf(line, "RssShmem: %lld kB", &kilobytes) == 1) break;
+  if (file) fclose(file);
+  return 1024 * (int64_t)kilobytes;
+}
+
 int64_t tl_mem_peak_bytes(void) {
   struct rusage usage;
   if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;

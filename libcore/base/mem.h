@@ -64,5 +64,7 @@ void tl_mem_give_back(int64_t bytes);
 int64_t tl_mem_machine_bytes(void);
 /* Peak resident memory of this process so far, bytes. */
 int64_t tl_mem_peak_bytes(void);
+/* Of its resident memory, what it may have in common with other processes (Linux; elsewhere 0), bytes. */
+int64_t tl_mem_common_bytes(void);
 
 #endif

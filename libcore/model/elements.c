@@ -539,8 +539,10 @@ TlStatus tl_elements_new(TlElements **elements, const TlShape *shape) {
 
 void tl_elements_free(TlElements *e) {
   if (!e) return;
-  tl_free(e->point);
-  tl_free(e->element);
+  if (!e->borrowed) {
+    tl_free(e->point);
+    tl_free(e->element);
+  }
   tl_shape_free(e->middles);
   tl_free(e);
 }

@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "num/vec.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct TlShape;
@@ -43,6 +44,7 @@ typedef struct TlElements {
   double size_m;  /* radius of the sphere of equal volume */
   double area_m2; /* of all elements */
   double reach_m; /* largest radius_m */
+  bool borrowed;  /* the arrays are another's (model/shape_shared.h) */
 } TlElements;
 
 static inline TlVec3 tl_element_point(const TlElements *e, int32_t point) {

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "model/elements.h"
 #include "model/place_shape.h"
+#include "model/shape_shared.h"
 #include "shape/build.h"
 
 #include <math.h>
@@ -13,16 +14,22 @@ enum { LEAF_NODES = 8 }; /* measured best between 4 and 16 */
 
 void tl_shape_free(TlShape *shape) {
   if (!shape) return;
-  tl_free(shape->node);
-  tl_ground_shape_free(shape->ground);
-  tl_free(shape->node_index);
-  tl_free(shape->sphere);
-  tl_place_shape_free(shape->place);
+  if (shape->borrowed) {
+    if (shape->place) tl_elements_free(shape->place->elements);
+    tl_free(shape->place);
+    tl_free(shape->ground);
+  } else {
+    tl_free(shape->node);
+    tl_ground_shape_free(shape->ground);
+    tl_free(shape->node_index);
+    tl_free(shape->sphere);
+    tl_place_shape_free(shape->place);
+  }
   tl_free(shape);
 }
 
 void tl_shapes_free(TlShapes *shapes) {
-  for (size_t i = 0; i < shapes->count; i++) tl_shape_free(shapes->shape[i]);
+  for (size_t i = 0; i < shapes->count; i++) tl_shape_unshare(shapes->shared, shapes->shape[i]);
   tl_free(shapes->shape);
   *shapes = (TlShapes){0};
 }
@@ -71,12 +78,13 @@ static bool wants_elements(const TlShapes *shapes) {
 static TlStatus add_elements(TlShapes *shapes) {
   if (!shapes->surface || !shapes->places) return TL_OK;
   if (!shapes->elements) shapes->elements = wants_elements(shapes);
-  for (size_t i = 0; shapes->elements && i < shapes->count; i++) {
-    TlShape *shape = shapes->shape[i];
-    if (shape->place->elements || !(shape->avatar || shape->place->part)) continue;
-    TL_TRY(tl_context(tl_elements_new(&shape->place->elements, shape), "avatar %lld",
-                      (long long)shape->id));
-  }
+  for (int wait = 0; wait < 2; wait++) /* first those that no other rank makes now */
+    for (size_t i = 0; shapes->elements && i < shapes->count; i++) {
+      TlShape *shape = shapes->shape[i];
+      if (shape->place->elements || !(shape->avatar || shape->place->part)) continue;
+      TL_TRY(tl_context(tl_elements_share(shapes->shared, wait, shape), "avatar %lld",
+                        (long long)shape->id));
+    }
   return TL_OK;
 }
 
@@ -266,11 +274,12 @@ static void measure_deficit(TlShape *shape) {
   shape->node_deficit = most + 0.1 * h;
 }
 
-TlStatus tl_shapes_add(TlShapes *shapes, int64_t id, const TlAvatar *avatar) {
+/* All but its elements, which depend on the other shapes. */
+static TlStatus make_shape(const TlShapes *shapes, int64_t id, const TlAvatar *avatar,
+                           TlShape **out) {
   double steepest;
-  TL_TRY(check_new(shapes, id));
-  TL_TRY(tl_context(tl_avatar_check(avatar), "avatar %lld", (long long)id));
-  TL_TRY(tl_context(check_slope(avatar, &steepest), "avatar %lld", (long long)id));
+  TL_TRY(tl_avatar_check(avatar));
+  TL_TRY(check_slope(avatar, &steepest));
   double lipschitz = fmax(1, steepest) * (1 + 1e-6);
   TlShape *shape;
   TL_TRY(TL_NEW(shape, 1));
@@ -284,16 +293,35 @@ TlStatus tl_shapes_add(TlShapes *shapes, int64_t id, const TlAvatar *avatar) {
                      .lipschitz_out = sqrt(1 + lipschitz * lipschitz),
                      .node_spacing = sqrt(avatar->area_m2 / avatar->node_count)};
   TlStatus status = TL_OK;
-  if (shapes->places)
-    status = tl_context(tl_place_shape_new(&shape->place, shape), "avatar %lld", (long long)id);
+  if (shapes->places) status = tl_place_shape_new(&shape->place, shape);
   if (status == TL_OK) status = avatar_tree(shape, avatar);
   if (status == TL_OK && shape->place) status = tl_place_shape_finish(shape->place, shape);
   if (status == TL_OK && shapes->balls) measure_deficit(shape);
-  if (status == TL_OK && shapes->ground)
-    status = tl_context(tl_ground_shape_new(&shape->ground, shape), "avatar %lld", (long long)id);
-  if (status == TL_OK) status = insert(shapes, shape);
+  if (status == TL_OK && shapes->ground) status = tl_ground_shape_new(&shape->ground, shape);
   if (status != TL_OK) tl_shape_free(shape);
+  if (status == TL_OK) *out = shape;
+  return status;
+}
+
+static TlStatus add_avatar(TlShapes *shapes, int64_t id, const TlAvatar *avatar, bool wait) {
+  TlShape *shape = NULL;
+  TL_TRY(check_new(shapes, id));
+  TL_TRY(tl_context(tl_shape_share(shapes, id, avatar, wait, make_shape, &shape), "avatar %lld",
+                    (long long)id));
+  if (!shape) return TL_OK;
+  if (shapes->balls && shape->node_deficit == 0)
+    measure_deficit(shape); /* made before there were balls */
+  TlStatus status = insert(shapes, shape);
+  if (status != TL_OK) tl_shape_unshare(shapes->shared, shape);
   return status == TL_OK ? add_elements(shapes) : status;
+}
+
+TlStatus tl_shapes_add(TlShapes *shapes, int64_t id, const TlAvatar *avatar) {
+  return add_avatar(shapes, id, avatar, true);
+}
+
+TlStatus tl_shapes_try_add(TlShapes *shapes, int64_t id, const TlAvatar *avatar) {
+  return add_avatar(shapes, id, avatar, false);
 }
 
 TlStatus tl_shapes_add_closed(TlShapes *shapes, int64_t id, const TlClosedKind *kind,

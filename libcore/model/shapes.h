@@ -42,6 +42,8 @@ typedef struct TlShape {
   TlVec3 *node;
   TlNodeSphere *sphere;
   struct TlPlaceShape *place; /* owned; NULL: nobody searches by places (model/place_shape.h) */
+  bool
+      borrowed; /* all arrays are another's, those of ground and place too (model/shape_shared.h) */
 } TlShape;
 
 typedef struct TlShapes {
@@ -54,12 +56,17 @@ typedef struct TlShapes {
   bool elements; /* they do */
   bool ground;   /* shapes that are added get their TlGroundShape: set before the first */
   bool balls;    /* shapes that seek their points from others' nodes are among them (narrow.h) */
+  struct TlShared
+      *shared; /* borrowed; who holds arrays of avatars' shapes in common with other ranks of this
+                              machine (base/shared.h): set before the first; NULL: nobody */
 } TlShapes;
 
 void tl_shapes_free(TlShapes *shapes);
 const TlShape *tl_shapes_find(const TlShapes *shapes, int64_t id);
 /* TL_EINPUT when the avatar is not usable (tl_avatar_check) or the id is taken. */
 TlStatus tl_shapes_add(TlShapes *shapes, int64_t id, const TlAvatar *avatar);
+/* The same, but not where another rank of this machine makes it now. */
+TlStatus tl_shapes_try_add(TlShapes *shapes, int64_t id, const TlAvatar *avatar);
 /* kind->size_count sizes. */
 TlStatus tl_shapes_add_closed(TlShapes *shapes, int64_t id, const TlClosedKind *kind,
                               const double *size);

@@ -1,6 +1,7 @@
 #include "run/avatars.h"
 
 #include "base/mem.h"
+#include "shape/avatar_shared.h"
 #include "shape/nodes.h"
 
 #include <stdbool.h>
@@ -11,9 +12,13 @@ static int64_t bytes_of(const TlAvatar *a) {
   return (int64_t)a->nx * a->ny * a->nz * 4 + (int64_t)a->node_count * 16;
 }
 
+static TlSharedPart part_of(const TlAvatarCache *cache) {
+  return cache->nodes_every > 1 ? TL_SHARED_THINNED : TL_SHARED_AVATAR;
+}
+
 static void drop(TlAvatarCache *cache, TlAvatar *avatar) {
   cache->bytes -= bytes_of(avatar);
-  tl_avatar_free(avatar);
+  tl_avatar_unshare(cache->shared, part_of(cache), avatar);
   tl_free(avatar);
 }
 
@@ -23,6 +28,7 @@ void tl_avatars_free(TlAvatarCache *cache) {
   *cache = (TlAvatarCache){.catalog = cache->catalog,
                            .shapes = cache->shapes,
                            .nets = cache->nets,
+                           .shared = cache->shared,
                            .nodes_every = cache->nodes_every};
 }
 
@@ -45,7 +51,9 @@ const TlAvatar *tl_avatars_of_study(const TlAvatarCache *cache, int64_t id) {
 }
 
 /* A fresh one, thinned where that is asked for. */
-static TlStatus load(const TlAvatarCache *cache, const TlAvatar *known, int64_t id, TlAvatar *out) {
+static TlStatus load(void *context, int64_t id, TlAvatar *out) {
+  const TlAvatarCache *cache = context;
+  const TlAvatar *known = tl_avatars_of_study(cache, id);
   TlAvatar whole = {0};
   if (cache->nodes_every <= 1) return tl_catalog_load_avatar(cache->catalog, id, out);
   if (known) return tl_avatar_thin(known, cache->nodes_every, out);
@@ -55,25 +63,41 @@ static TlStatus load(const TlAvatarCache *cache, const TlAvatar *known, int64_t 
   return status;
 }
 
-const TlAvatar *tl_avatars_get(TlAvatarCache *cache, int64_t id) {
+/* *found NULL: another rank of this machine makes it now; only without wait. */
+static TlStatus get(TlAvatarCache *cache, int64_t id, bool wait, const TlAvatar **found) {
   size_t at = place_of(cache, id);
   TlAvatar *avatar;
-  if (at < cache->count && cache->avatar[at]->id == id) return cache->avatar[at];
-  const TlAvatar *known = tl_avatars_of_study(cache, id);
+  bool there;
+  if (at < cache->count && cache->avatar[at]->id == id) {
+    *found = cache->avatar[at];
+    return TL_OK;
+  }
+  const TlAvatar *known = *found = tl_avatars_of_study(cache, id);
   bool thin = known && cache->nodes_every > 1 && tl_study_shapes_gridded(cache->shapes, id);
-  if (known ? !thin : !cache->catalog) return known;
-  if (TL_RESERVE(cache->avatar, cache->capacity, cache->count + 1) != TL_OK ||
-      TL_NEW(avatar, 1) != TL_OK)
-    return NULL;
-  if (load(cache, known, id, avatar) != TL_OK) {
+  if (known && !thin) return TL_OK;
+  if (!known && !cache->catalog)
+    return tl_fail(TL_EINPUT, "avatar %lld is not known", (long long)id);
+  TL_TRY(TL_RESERVE(cache->avatar, cache->capacity, cache->count + 1));
+  TL_TRY(TL_NEW(avatar, 1));
+  const TlAvatarMaker maker = {cache, load};
+  TlStatus status =
+      tl_avatar_share(cache->shared, id, part_of(cache), wait, &maker, avatar, &there);
+  *found = NULL;
+  if (status != TL_OK || !there) {
     tl_free(avatar);
-    return NULL;
+    return status;
   }
   memmove(cache->avatar + at + 1, cache->avatar + at, (cache->count - at) * sizeof *cache->avatar);
   cache->avatar[at] = avatar;
   cache->count++;
   cache->bytes += bytes_of(avatar);
-  return avatar;
+  *found = avatar;
+  return TL_OK;
+}
+
+const TlAvatar *tl_avatars_get(TlAvatarCache *cache, int64_t id) {
+  const TlAvatar *found;
+  return get(cache, id, true, &found) == TL_OK ? found : NULL;
 }
 
 static const TlAvatar *source_get(void *ctx, int64_t id) {
@@ -84,8 +108,25 @@ TlAvatarSource tl_avatars_source(TlAvatarCache *cache) {
   return (TlAvatarSource){cache, source_get};
 }
 
-TlStatus tl_avatars_load(TlAvatarCache *cache, const TlBodies *bodies, int64_t first) {
+/* Makes what no rank of this machine has made or makes now; each begins at another place of its list. */
+static TlStatus make_some(TlAvatarCache *cache, const TlModel *model, const TlColliders *c,
+                          int64_t first) {
+  int64_t n = c->total - first,
+          start = n * tl_shared_rank(cache->shared) / tl_shared_ranks(cache->shared);
+  for (int64_t k = 0; k < n; k++) {
+    int64_t i = first + (k + start) % n, id = c->avatar_id[i];
+    const TlAvatar *avatar;
+    if (tl_shapes_find(model->shapes, id)) continue;
+    TL_TRY(tl_context(get(cache, id, false, &avatar), "body %lld", (long long)c->body_id[i]));
+    if (avatar) TL_TRY(tl_shapes_try_add(model->shapes, id, avatar));
+  }
+  return TL_OK;
+}
+
+TlStatus tl_avatars_load(TlAvatarCache *cache, const TlModel *model, const TlBodies *bodies,
+                         int64_t first) {
   const TlColliders *c = &bodies->colliders;
+  if (cache->shared) TL_TRY(make_some(cache, model, c, first));
   for (int64_t i = first; i < c->total; i++)
     if (!tl_avatars_get(cache, c->avatar_id[i]))
       return tl_fail(TL_EINPUT, "body %lld: %s", (long long)c->body_id[i], tl_message());

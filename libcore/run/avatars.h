@@ -2,7 +2,8 @@
  * the study describes by formula (run/shapes.h), which are there already.
  *
  * A rank holds the avatars its own bodies and ghosts use, never the catalog. Pointers stay valid
- * until the avatar is evicted. Not thread-safe.
+ * until the avatar is evicted. Ranks of a machine hold their arrays in common (base/shared.h). Not
+ * thread-safe.
  */
 #ifndef TL_RUN_AVATARS_H
 #define TL_RUN_AVATARS_H
@@ -16,6 +17,7 @@ typedef struct TlAvatarCache {
   TlCatalog *catalog;          /* borrowed; NULL: none */
   const TlStudyShapes *shapes; /* borrowed; NULL: none */
   const TlNets *nets;          /* borrowed; NULL: none */
+  TlShared *shared;            /* borrowed; NULL: none */
   int64_t nodes_every;         /* above 1: hand out avatars with every n-th node only */
   TlAvatar **avatar;           /* sorted by id, owned */
   size_t count, capacity;
@@ -29,8 +31,10 @@ const TlAvatar *tl_avatars_of_study(const TlAvatarCache *cache, int64_t id);
 const TlAvatar *tl_avatars_get(TlAvatarCache *cache, int64_t id);
 /* The hook of tl_model_new; cache must not move. */
 TlAvatarSource tl_avatars_source(TlAvatarCache *cache);
-/* Load what bodies [first, total) use, so that a failure shows where ranks can agree on it. */
-TlStatus tl_avatars_load(TlAvatarCache *cache, const TlBodies *bodies, int64_t first);
+/* Load what bodies [first, total) use, so that a failure shows where ranks can agree on it. Of several ranks on a
+ * machine each makes some of what they use in common, with the model's shapes. */
+TlStatus tl_avatars_load(TlAvatarCache *cache, const TlModel *model, const TlBodies *bodies,
+                         int64_t first);
 /* Sorted list without doubles of the avatar ids that bodies [0, total) use, fresh memory. */
 TlStatus tl_avatars_used(const TlBodies *bodies, int64_t **ids, int64_t *count);
 /* Release all that are not in this sorted list. Whoever holds their pointers must be gone. */

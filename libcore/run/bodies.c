@@ -242,7 +242,9 @@ TlStatus tl_placed_make(const TlPlace *place, int64_t first_id, TlBodies *bodies
   int64_t n = tl_placed_count(place->setup), me = tl_comm_rank(place->comm),
           ranks = tl_comm_size(place->comm), first = 0;
   const TlBodySetup *b = place->setup->bodies.items;
-  TlAvatarCache avatars = {.catalog = place->selection->catalog, .shapes = place->shapes};
+  TlAvatarCache avatars = {.catalog = place->selection->catalog,
+                           .shapes = place->shapes,
+                           .shared = place->shapes->shared};
   TlStatus status = TL_OK;
   for (int64_t i = 0; status == TL_OK && i < place->setup->bodies.count; i++) {
     status =

@@ -234,7 +234,9 @@ static TlStatus add_grain(void *context, int64_t number, TlBodies *bodies) {
 
 TlStatus tl_drawn_make(const TlPlace *place, TlBodies *bodies) {
   Box box = {.place = place,
-             .avatars = {.catalog = place->selection->catalog, .shapes = place->shapes}};
+             .avatars = {.catalog = place->selection->catalog,
+                         .shapes = place->shapes,
+                         .shared = place->shapes->shared}};
   TlStatus status = tl_comm_rank(place->comm) == 0 ? place_all(&box) : TL_OK;
   status = tl_comm_agree(place->comm, status);
   if (status == TL_OK) status = tl_hand_out(place->comm, box.count, add_grain, &box, bodies);

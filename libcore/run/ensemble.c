@@ -224,7 +224,7 @@ static TlStatus begin_release(Release *r) {
   const TlBodies *b = &run->state->dem.bodies;
   tl_workspace_reset(run->work);
   TL_TRY(place_bodies(r));
-  TL_TRY(tl_avatars_load(&run->model->avatars, b, 0));
+  TL_TRY(tl_avatars_load(&run->model->avatars, run->model->dem, b, 0));
   TL_TRY(tl_run_refresh(run));
   TL_TRY(tl_step_check(run->model->dem, &run->state->dem, run->work, 1));
   TL_TRY(tl_standstill_start(run));

@@ -31,6 +31,7 @@ static int64_t avatar_bytes(const TlRun *run) {
          (search->elements ? s->avatars * ELEMENTS_BYTES : 0);
 }
 
+/* Of what ranks of a machine hold in common this rank's part. */
 int64_t tl_run_memory(const TlRun *run, int contacts) {
   int64_t ranks = tl_comm_size(run->comm),
           grains = (run->state->grains + tl_pour_left(run) + tl_nets_spheres(&run->model->nets)) /
@@ -42,8 +43,8 @@ int64_t tl_run_memory(const TlRun *run, int contacts) {
                               run->model->terrain.bnx * run->model->terrain.bny * 16 +
                               run->model->terrain.band_count * 4
                         : 0;
-  return (grains + ghosts) * BODY_BYTES + grains * contacts * CONTACT_BYTES + avatar_bytes(run) +
-         terrain + BASE_BYTES;
+  int64_t common = (avatar_bytes(run) + terrain) / tl_shared_ranks(run->model->shared);
+  return (grains + ghosts) * BODY_BYTES + grains * contacts * CONTACT_BYTES + common + BASE_BYTES;
 }
 
 /* Does contact memory hold places (contact/places.h)? */

@@ -48,7 +48,8 @@ TlStatus tl_pour_check(TlRun *run) {
   TlState some = {.steps = run->state->dem.steps};
   if (!pours(run)) return TL_OK;
   TlStatus status = draw_part(run, run->state->poured, &some.bodies);
-  if (status == TL_OK) status = tl_avatars_load(&run->model->avatars, &some.bodies, 0);
+  if (status == TL_OK)
+    status = tl_avatars_load(&run->model->avatars, run->model->dem, &some.bodies, 0);
   if (status == TL_OK)
     status = tl_step_check(run->model->dem, &some, run->work, tl_comm_size(run->comm));
   tl_state_free(&some);
@@ -194,8 +195,8 @@ TlStatus tl_pour(TlRun *run, int64_t step) {
   Inlet inlet = {0};
   tl_bodies_drop_ghosts(&run->state->dem.bodies);
   /* bounding radii: bodies that came from another rank have none yet */
-  TL_TRY(
-      tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, &run->state->dem.bodies, 0)));
+  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, run->model->dem,
+                                                  &run->state->dem.bodies, 0)));
   TL_TRY(tl_comm_agree(run->comm, tl_run_refresh(run)));
   TL_TRY(tl_lattice_plan(&place, &inlet.lattice));
   inlet.cells = inlet.lattice.n[0] * inlet.lattice.n[1] * inlet.lattice.n[2];

@@ -171,8 +171,8 @@ static TlStatus resume(TlRun *run) {
 TlStatus tl_run_begin(TlRun *run) {
   TlMeasure m;
   TL_TRY(tl_pour(run, 0));
-  TL_TRY(
-      tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, &run->state->dem.bodies, 0)));
+  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, run->model->dem,
+                                                  &run->state->dem.bodies, 0)));
   TL_TRY(tl_run_refresh(run));
   TL_TRY(check_grains(run)); /* before anything older is touched */
   TL_TRY(tl_constraint_begin(run));
@@ -284,6 +284,9 @@ static TlStatus migrate(TlRun *run, int64_t step) {
   double imbalance;
   bool look = tl_comm_size(run->comm) > 1 && step % p->balance_every_steps == 0;
   if (look) {
+    /* Not again before the next look: of the blocks that ranks give up below most are asked for in the next step. */
+    tl_shared_drop_unused(run->model->shared);
+    TL_TRY(tl_shared_warn(run->model->shared, run->comm, &run->model->shared_warned));
     TL_TRY(tl_dist_imbalance(run->dist, &run->state->dem.bodies, &imbalance));
     if (imbalance > p->imbalance) {
       tl_log_debug("step %lld: the rank with most work has %.2f times the mean; space is cut anew",
@@ -311,7 +314,8 @@ static TlStatus fresh_ghosts(TlRun *run) {
   tl_audit_enter(run->audit, TL_AUDIT_GHOSTS);
   TL_TRY(tl_comm_agree(run->comm, tl_run_refresh(run)));
   TL_TRY(tl_dist_halo(run->dist, &run->state->dem.bodies));
-  return tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, &run->state->dem.bodies,
+  return tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, run->model->dem,
+                                                  &run->state->dem.bodies,
                                                   run->state->dem.bodies.colliders.owned));
 }
 
@@ -344,8 +348,8 @@ TlStatus tl_run_advance(TlRun *run) {
   TlStepReport report;
   int64_t escaped = 0;
   TL_TRY(tl_pour(run, run->state->totals.steps));
-  TL_TRY(
-      tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, &run->state->dem.bodies, 0)));
+  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, run->model->dem,
+                                                  &run->state->dem.bodies, 0)));
   TL_TRY(fresh_ghosts(run));
   if (apparatus) TL_TRY(apparatus->before_step(run, &escaped));
   if (escaped > 0) { /* from the apparatus: they leave the run before the step */
@@ -514,8 +518,8 @@ static void say_traffic(const TlRun *run) {
 /* Measures of the grains at the end of the run, for the summary. */
 static TlStatus look_at_end(TlRun *run) {
   tl_bodies_drop_ghosts(&run->state->dem.bodies);
-  TL_TRY(
-      tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, &run->state->dem.bodies, 0)));
+  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, run->model->dem,
+                                                  &run->state->dem.bodies, 0)));
   TL_TRY(tl_run_refresh(run));
   TL_TRY(tl_standstill_look(run, &run->state->totals.look));
   TL_TRY(tl_run_small(run, &run->state->totals.small));

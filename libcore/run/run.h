@@ -12,6 +12,7 @@
 
 #include "model/shapes.h"
 #include "base/provenance.h"
+#include "base/shared.h"
 #include "dist/dist.h"
 #include "solve/audit.h"
 #include "run/assembly.h"
@@ -80,6 +81,9 @@ typedef struct TlRunModel {
   TlSetup setup;
   char *effective;    /* the study with every value said */
   TlCatalog *catalog; /* NULL: none wanted */
+  TlShared
+      *shared; /* shapes' arrays in common with other ranks of this machine; owned; NULL: none */
+  bool shared_warned;
   TlStudyShapes shapes;
   TlSelection selection;
   bool has_terrain;

@@ -14,6 +14,7 @@
 #include "run/pour.h"
 #include "run/plan.h"
 #include "run/sense.h"
+#include "shape/avatar_shared.h"
 #include "shape/terrain_rough.h"
 
 #include <math.h>
@@ -149,14 +150,39 @@ static TlStatus open_catalog(TlRun *run) {
   return tl_study_fail(&run->model->study, TL_EINPUT, "catalog", "%s", text);
 }
 
-static TlStatus load_ground(TlRun *run, int64_t seed, TlTerrain *terrain) {
-  const TlTerrainSetup *setup = &run->model->setup.terrain;
-  TL_TRY(tl_catalog_load_terrain(run->model->catalog, setup->name, terrain));
+/* The terrain with a draw of its roughness; 0: the study's own. */
+typedef struct Ground {
+  const TlRun *run;
+  int64_t draw;
+  TlTerrain *terrain;
+} Ground;
+
+static TlStatus make_ground(void *it) {
+  const Ground *g = it;
+  const TlRunModel *m = g->run->model;
+  const TlTerrainSetup *setup = &m->setup.terrain;
+  int64_t seed = g->draw > 0 ? tl_ensemble_ground_seed(&m->setup, g->draw) : m->setup.seed;
+  TL_TRY(tl_catalog_load_terrain(m->catalog, setup->name, g->terrain));
   if (!(setup->roughness_m > 0)) return TL_OK;
-  TlStatus status =
-      tl_terrain_roughen(terrain, setup->roughness_m, setup->roughness_spacing_m, (uint64_t)seed);
-  if (status != TL_OK) tl_terrain_free(terrain);
+  TlStatus status = tl_terrain_roughen(g->terrain, setup->roughness_m, setup->roughness_spacing_m,
+                                       (uint64_t)seed);
+  if (status != TL_OK) tl_terrain_free(g->terrain);
   return status;
+}
+
+static void lay_out_ground(TlFlat *flat, void *it) {
+  tl_terrain_lay_out(flat, ((Ground *)it)->terrain);
+}
+
+static void free_ground(void *it) {
+  tl_terrain_free(((Ground *)it)->terrain);
+}
+
+static TlStatus load_ground(const TlRun *run, int64_t draw, TlTerrain *terrain) {
+  static const TlSharedForm form = {make_ground, lay_out_ground, free_ground};
+  Ground ground = {run, draw, terrain};
+  bool there;
+  return tl_shared_get(run->model->shared, draw, TL_SHARED_TERRAIN, true, &form, &ground, &there);
 }
 
 const TlTerrain *tl_run_ground(const TlRun *run, int64_t draw) {
@@ -168,11 +194,11 @@ static TlStatus load_grounds(TlRun *run) {
   TlRunModel *m = run->model;
   int64_t grounds =
       run->options.ensemble && m->setup.terrain.roughness_m > 0 ? m->setup.ensemble.grounds : 1;
-  TL_TRY(load_ground(run, m->setup.seed, &m->terrain));
+  TL_TRY(load_ground(run, 0, &m->terrain));
   m->has_terrain = true;
   TL_TRY(TL_NEW(m->rough, (size_t)(grounds - 1)));
   for (int64_t d = 1; d < grounds; d++) {
-    TL_TRY(load_ground(run, tl_ensemble_ground_seed(&m->setup, d), &m->rough[d - 1]));
+    TL_TRY(load_ground(run, d, &m->rough[d - 1]));
     m->rough_count = d;
   }
   return TL_OK;
@@ -219,11 +245,29 @@ static TlStatus make_boundaries(TlRun *run) {
 
 static TlStatus read_inputs(TlRun *run) {
   TL_TRY(read_study(run));
-  TL_TRY(open_catalog(run));
+  return open_catalog(run);
+}
+
+/* What ranks of a machine hold in common: of each shape its avatar, what the search makes of it and its elements; the
+ * terrain with all draws of its roughness. */
+static TlStatus share(TlRun *run) {
+  const TlGrainQuery all = {.with_border = true, .with_rejected = true};
+  const TlSetup *setup = &run->model->setup;
+  int64_t grains = 0;
+  TlStatus status = TL_OK;
+  if (tl_comm_size(run->comm) == 1) return TL_OK;
+  if (run->model->catalog) status = tl_catalog_count_grains(run->model->catalog, &all, &grains);
+  TL_TRY(tl_comm_agree(run->comm, status));
+  return tl_shared_open(&run->model->shared, run->comm,
+                        3 * (grains + setup->shapes.count) + setup->ensemble.grounds + 1);
+}
+
+static TlStatus make_parts(TlRun *run) {
   TL_TRY(load_terrain(run));
   TL_TRY(settle_study(run));
   const TlShapeFiles files = {file_beside, run, tl_comm_rank(run->comm) == 0};
-  TL_TRY(tl_study_shapes_open(&run->model->shapes, &run->model->setup, &run->model->study, &files));
+  TL_TRY(tl_study_shapes_open(&run->model->shapes, &run->model->setup, &run->model->study, &files,
+                              run->model->shared));
   if (run->options.ensemble) TL_TRY(tl_ensemble_heap(run));
   TL_TRY(tl_nets_open(&run->model->nets, &run->model->setup, &run->model->study));
   if (run->model->apparatus && run->model->apparatus->nets_open)
@@ -305,6 +349,7 @@ TlStatus tl_run_new_solver(TlRun *run) {
   TlModel **model = &run->model->dem;
   TL_TRY(tl_model_new(model, &config, tl_avatars_source(&run->model->avatars),
                       run->model->boundaries, run->model->boundary_count));
+  (*model)->shapes->shared = run->model->shared;
   TL_TRY(tl_study_shapes_register(&run->model->shapes, *model));
   TL_TRY(tl_nets_register(&run->model->nets, *model));
   TL_TRY(tl_workspace_new(&run->work, *model));
@@ -360,14 +405,15 @@ static TlStatus start_solver(TlRun *run) {
   run->state->dem.steps = run->state->totals.steps;
   TL_TRY(tl_comm_agree(run->comm, tl_run_new_solver(run)));
   TL_TRY(tl_comm_agree(run->comm, tl_controls_new(&run->controls, run->model->dem)));
-  TL_TRY(
-      tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, &run->state->dem.bodies, 0)));
+  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, run->model->dem,
+                                                  &run->state->dem.bodies, 0)));
   double safe_s, diameter;
   TL_TRY(smallest_grain(run, &diameter));
   TL_TRY(tl_comm_agree(run->comm, tl_sense_step(&run->model->setup, &run->model->study, diameter)));
   TL_TRY(tl_safe_step(run, &safe_s));
   tl_safe_step_say(run, safe_s);
   TL_TRY(warn_of_density(run));
+  TL_TRY(tl_shared_warn(run->model->shared, run->comm, &run->model->shared_warned));
   TL_TRY(tl_run_say_advice(run));
   return TL_OK;
 }
@@ -387,6 +433,8 @@ TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options) {
   TL_TRY(tl_comm_agree(comm, find_folder(run)));
   if (run->folder) TL_TRY(tl_resume_find(run));
   TL_TRY(tl_comm_agree(comm, read_inputs(run)));
+  TL_TRY(share(run));
+  TL_TRY(tl_comm_agree(comm, make_parts(run)));
   tl_cells_open(run);
   if (options->resume && !run->checkpoint) TL_TRY(tl_resume_find(run));
   if (options->resume) TL_TRY(tl_comm_agree(comm, tl_resume_check(run)));
@@ -396,6 +444,7 @@ TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options) {
   run->model->avatars.catalog = run->model->catalog;
   run->model->avatars.shapes = &run->model->shapes;
   run->model->avatars.nets = &run->model->nets;
+  run->model->avatars.shared = run->model->shared;
   run->model->avatars.nodes_every = tl_setup_choice(&run->model->setup).nodes_every;
   TL_TRY(place_grains(run));
   TL_TRY(start_solver(run));
@@ -408,6 +457,7 @@ static void free_model(TlRunModel *m) {
   tl_avatars_free(&m->avatars);
   tl_selection_free(&m->selection);
   tl_study_shapes_free(&m->shapes);
+  tl_shared_close(m->shared);
   tl_nets_close(&m->nets);
   if (m->has_terrain) tl_terrain_free(&m->terrain);
   for (int64_t i = 0; i < m->rough_count; i++) tl_terrain_free(&m->rough[i]);

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "io/mesh_body.h"
+#include "shape/avatar_shared.h"
 #include "shape/from_mesh.h"
 
 #include <math.h>
@@ -50,6 +51,7 @@ static const char *formula_size(const TlShapeSetup *s) {
   return s->width_m != 0 ? "width_m" : NULL;
 }
 
+/* avatar: NULL where it is there, and only what the mesh holds is to be said. */
 static TlStatus read_mesh(const TlShapeSetup *s, double unit_m, const TlShapeFiles *files,
                           TlAvatar *avatar) {
   TlTriangles mesh = {0};
@@ -58,14 +60,15 @@ static TlStatus read_mesh(const TlShapeSetup *s, double unit_m, const TlShapeFil
   char *path = files->beside(files->context, s->file);
   TlStatus status =
       path ? tl_mesh_read_body(path, unit_m * s->scale, files->speak, &mesh) : TL_ENOMEM;
-  if (status == TL_OK) status = tl_context(tl_avatar_from_mesh(&mesh, &how, avatar), "%s", path);
+  if (status == TL_OK && avatar)
+    status = tl_context(tl_avatar_from_mesh(&mesh, &how, avatar), "%s", path);
   tl_triangles_free(&mesh);
   tl_free(path);
   return status;
 }
 
-static TlStatus make_mesh(TlStudyShapes *shapes, int64_t i, const TlStudy *study,
-                          const TlShapeFiles *files) {
+static TlStatus make_mesh(const TlStudyShapes *shapes, int64_t i, const TlStudy *study,
+                          TlAvatar *avatar) {
   const TlShapeSetup *s = (const TlShapeSetup *)shapes->setup->shapes.items + i;
   double unit_m = 1;
   const char *size = formula_size(s);
@@ -74,19 +77,47 @@ static TlStatus make_mesh(TlStudyShapes *shapes, int64_t i, const TlStudy *study
                   shapes, i, size, study);
   if (!s->file) return at_key(tl_fail(TL_EUSAGE, "a mesh wants file"), shapes, i, NULL, study);
   TL_TRY(at_key(tl_mesh_unit(s->unit, &unit_m), shapes, i, s->unit ? "unit" : NULL, study));
-  return at_key(read_mesh(s, unit_m, files, &shapes->avatar[i]), shapes, i, "file", study);
+  return at_key(read_mesh(s, unit_m, &shapes->files, avatar), shapes, i, "file", study);
 }
 
 /* ---- all ---- */
 
-static TlStatus make(TlStudyShapes *shapes, int64_t i, const TlStudy *study,
-                     const TlShapeFiles *files) {
-  const TlShapeSetup *s = (const TlShapeSetup *)shapes->setup->shapes.items + i;
+typedef struct Making {
+  const TlStudyShapes *shapes;
+  const TlStudy *study;
+  bool made; /* here */
+} Making;
+
+static TlStatus make(void *context, int64_t id, TlAvatar *avatar) {
+  Making *m = context;
+  int64_t i = -1 - id;
+  const TlShapeSetup *s = (const TlShapeSetup *)m->shapes->setup->shapes.items + i;
+  m->made = true;
   if (s->kind == TL_SHAPE_MESH)
-    TL_TRY(make_mesh(shapes, i, study, files));
+    TL_TRY(make_mesh(m->shapes, i, m->study, avatar));
   else
-    TL_TRY(at_key(make_formula(s, &shapes->avatar[i]), shapes, i, NULL, study));
-  shapes->avatar[i].id = tl_study_shape_id(i);
+    TL_TRY(at_key(make_formula(s, avatar), m->shapes, i, NULL, m->study));
+  avatar->id = id;
+  return TL_OK;
+}
+
+/* Shapes that another rank of this machine makes are left for the end. */
+static TlStatus make_all(TlStudyShapes *shapes, const TlStudy *study) {
+  const TlShapeSetup *setup = shapes->setup->shapes.items;
+  int64_t n = shapes->count,
+          start = n * tl_shared_rank(shapes->shared) / tl_shared_ranks(shapes->shared);
+  for (int wait = 0; wait < 2; wait++)
+    for (int64_t k = 0; k < n; k++) {
+      int64_t i = (k + start) % n;
+      Making m = {shapes, study, false};
+      const TlAvatarMaker maker = {&m, make};
+      bool there;
+      if (shapes->avatar[i].id != 0) continue;
+      TL_TRY(tl_avatar_share(shapes->shared, tl_study_shape_id(i), TL_SHARED_AVATAR, wait, &maker,
+                             &shapes->avatar[i], &there));
+      bool silent = there && !m.made && shapes->files.speak && setup[i].kind == TL_SHAPE_MESH;
+      if (silent) TL_TRY(make_mesh(shapes, i, study, NULL));
+    }
   return TL_OK;
 }
 
@@ -103,21 +134,20 @@ static TlStatus make_ball(TlAvatar *ball) {
 }
 
 TlStatus tl_study_shapes_open(TlStudyShapes *shapes, const TlSetup *setup, const TlStudy *study,
-                              const TlShapeFiles *files) {
-  *shapes = (TlStudyShapes){.setup = setup};
+                              const TlShapeFiles *files, TlShared *shared) {
+  *shapes = (TlStudyShapes){.setup = setup, .shared = shared};
   if (files) shapes->files = *files;
   if (setup->shapes.count > TL_SHAPES_MOST)
     return tl_study_fail(study, TL_EINPUT, "shapes", "are more than %d", TL_SHAPES_MOST);
   TL_TRY(TL_NEW(shapes->avatar, (size_t)setup->shapes.count));
-  for (int64_t i = 0; i < setup->shapes.count; i++) {
-    shapes->count++;
-    TL_TRY(make(shapes, i, study, files));
-  }
+  shapes->count = setup->shapes.count;
+  TL_TRY(make_all(shapes, study));
   return wants_ball(setup) ? make_ball(&shapes->ball) : TL_OK;
 }
 
 void tl_study_shapes_free(TlStudyShapes *shapes) {
-  for (int64_t i = 0; i < shapes->count; i++) tl_avatar_free(&shapes->avatar[i]);
+  for (int64_t i = 0; i < shapes->count; i++)
+    tl_avatar_unshare(shapes->shared, TL_SHARED_AVATAR, &shapes->avatar[i]);
   tl_free(shapes->avatar);
   tl_avatar_free(&shapes->ball);
   *shapes = (TlStudyShapes){0};

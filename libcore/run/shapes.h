@@ -1,4 +1,5 @@
-/* The shapes a study describes by formula or mesh file (setup_shapes.h), made once on each rank.
+/* The shapes a study describes by formula or mesh file (setup_shapes.h), made once on each machine, whose ranks
+ * divide them among each other and hold their arrays in common (base/shared.h).
  *
  * Shape i of the list has the avatar id -1 - i: a catalog's ids start at 1, so the two can never
  * meet. -1 - TL_SHAPES_MOST is the ball that stands for any sphere by its scale
@@ -9,6 +10,7 @@
 #ifndef TL_RUN_SHAPES_H
 #define TL_RUN_SHAPES_H
 
+#include "base/shared.h"
 #include "solve/step.h"
 #include "run/setup.h"
 #include "store/catalog.h"
@@ -29,6 +31,7 @@ typedef struct TlShapeFiles {
 typedef struct TlStudyShapes {
   const TlSetup *setup; /* borrowed */
   TlShapeFiles files;   /* its context is borrowed; all NULL: none */
+  TlShared *shared;     /* borrowed; NULL: none */
   TlAvatar *avatar;     /* owned; one a shape of the list */
   int64_t count;
   TlAvatar ball; /* owned; no nodes: not wanted */
@@ -38,10 +41,10 @@ static inline int64_t tl_study_shape_id(int64_t index) {
   return -1 - index;
 }
 
-/* files: NULL when no file is wanted; copied. TL_EINPUT at the study's key when the sizes, or the
+/* files: NULL when no file is wanted; copied. shared: borrowed; may be NULL. TL_EINPUT at the study's key when the sizes, or the
  * mesh, make no shape. */
 TlStatus tl_study_shapes_open(TlStudyShapes *shapes, const TlSetup *setup, const TlStudy *study,
-                              const TlShapeFiles *files);
+                              const TlShapeFiles *files, TlShared *shared);
 void tl_study_shapes_free(TlStudyShapes *shapes);
 /* NULL: not the id of a shape of the list. */
 const TlAvatar *tl_study_shapes_get(const TlStudyShapes *shapes, int64_t avatar_id);

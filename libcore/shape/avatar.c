@@ -5,9 +5,11 @@
 #include <math.h>
 
 void tl_avatar_free(TlAvatar *avatar) {
-  tl_free(avatar->phi);
-  tl_free(avatar->node_m);
-  tl_free(avatar->node_area_m2);
+  if (!avatar->borrowed) {
+    tl_free(avatar->phi);
+    tl_free(avatar->node_m);
+    tl_free(avatar->node_area_m2);
+  }
   *avatar = (TlAvatar){0};
 }
 

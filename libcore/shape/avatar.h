@@ -36,6 +36,7 @@ typedef struct TlAvatar {
   TlVec3 scan_centroid_m; /* in-situ centre of mass, scan frame (num/volume.h) */
   TlQuat scan_rotation;   /* in-situ orientation, body -> scan */
   double axes_m[3]; /* principal lengths a >= b >= c: extents of the nodes along the body axes */
+  bool borrowed;    /* the arrays are another's, and stay when this one is freed */
 } TlAvatar;
 
 void tl_avatar_free(TlAvatar *avatar);

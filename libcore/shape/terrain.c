@@ -7,16 +7,42 @@
 #include <string.h>
 
 void tl_terrain_free(TlTerrain *terrain) {
-  tl_free(terrain->name);
-  tl_free(terrain->crs);
-  tl_free(terrain->height_m);
-  tl_free(terrain->class_id);
-  tl_free(terrain->filled);
-  tl_free(terrain->k_low);
-  tl_free(terrain->k_count);
-  tl_free(terrain->start);
-  tl_free(terrain->band_phi);
+  if (!terrain->borrowed) {
+    tl_free(terrain->name);
+    tl_free(terrain->crs);
+    tl_free(terrain->height_m);
+    tl_free(terrain->class_id);
+    tl_free(terrain->filled);
+    tl_free(terrain->k_low);
+    tl_free(terrain->k_count);
+    tl_free(terrain->start);
+    tl_free(terrain->band_phi);
+  }
   *terrain = (TlTerrain){0};
+}
+
+void tl_terrain_lay_out(TlFlat *flat, TlTerrain *t) {
+  void *first = tl_flat_pass(flat, t, sizeof *t);
+  if (flat->mode == TL_FLAT_READ) {
+    memcpy(t, first, sizeof *t);
+    t->borrowed = true;
+  }
+  size_t cells = (size_t)t->nx * (size_t)t->ny, columns = (size_t)t->bnx * (size_t)t->bny;
+  size_t lengths[2] = {0}; /* of its names, which tell theirs only where they lie */
+  for (int k = 0; k < 2; k++) {
+    char **text = k == 0 ? &t->name : &t->crs;
+    if (!*text) continue;
+    if (flat->mode != TL_FLAT_READ) lengths[k] = strlen(*text) + 1;
+    size_t *length = tl_flat_pass(flat, &lengths[k], sizeof lengths[k]);
+    TL_FLAT_ARRAY(flat, *text, flat->mode == TL_FLAT_READ ? *length : lengths[k]);
+  }
+  TL_FLAT_ARRAY(flat, t->height_m, cells);
+  TL_FLAT_ARRAY(flat, t->class_id, cells);
+  TL_FLAT_ARRAY(flat, t->filled, cells);
+  TL_FLAT_ARRAY(flat, t->k_low, columns);
+  TL_FLAT_ARRAY(flat, t->k_count, columns);
+  TL_FLAT_ARRAY(flat, t->start, columns);
+  TL_FLAT_ARRAY(flat, t->band_phi, t->band_count);
 }
 
 /* The largest |k_low|: far above any, and k - k_low stays a 32-bit number (see in_band). */

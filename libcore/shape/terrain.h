@@ -12,7 +12,7 @@
 #ifndef TL_SHAPE_TERRAIN_H
 #define TL_SHAPE_TERRAIN_H
 
-#include "base/status.h"
+#include "base/flat.h"
 #include "num/vec.h"
 
 #include <stdbool.h>
@@ -39,9 +39,12 @@ typedef struct TlTerrain {
   int64_t *start;           /* [bny][bnx], owned */
   int64_t band_count;
   float *band_phi; /* owned */
+  bool borrowed;   /* arrays and names are another's, and stay when this one is freed */
 } TlTerrain;
 
 void tl_terrain_free(TlTerrain *terrain);
+/* The struct and its arrays as one block (base/flat.h); where it is read it borrows them. */
+void tl_terrain_lay_out(TlFlat *flat, TlTerrain *terrain);
 
 /* Checks a terrain that comes from a file; TL_EINPUT names what is wrong. First its numbers: sizes
  * whose arrays can be (*cells of height_m and class_id, *columns of the band), finite places,

@@ -74,7 +74,7 @@ static TlStatus build(World *w, const char *text, bool ridge) {
   tl_free(path);
   tl_free(full);
   TL_TRY(tl_setup_fill(&w->setup, &w->study));
-  TL_TRY(tl_study_shapes_open(&w->shapes, &w->setup, &w->study, NULL));
+  TL_TRY(tl_study_shapes_open(&w->shapes, &w->setup, &w->study, NULL, NULL));
   TL_TRY(tl_selection_open(&w->selection, NULL, w->catalog, &w->shapes, &w->study));
   TlPlace place = {.setup = &w->setup,
                    .study = &w->study,
