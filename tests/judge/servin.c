@@ -306,7 +306,8 @@ static ServinResult watch(Scene *s, int count) {
   return r;
 }
 
-void servin_run(ServinTest test, TlSplit split, bool double_radius, ServinResult result[2]) {
+void servin_run(ServinTest test, TlSplit split, bool double_radius, uint64_t seed,
+                ServinResult result[2]) {
   static const double begins[] = {0, 0.9, 2.5, 1.5}, ends[] = {2.7, 2, 5, 2.6};
   Scene s;
   memset(&s, 0, sizeof s);
@@ -314,7 +315,7 @@ void servin_run(ServinTest test, TlSplit split, bool double_radius, ServinResult
   s.begin_s = begins[test];
   s.end_s = ends[test];
   tl_par_set_threads(1);
-  s.random = (TlRandom){.seed = 2015, .stream = (uint64_t)test};
+  s.random = (TlRandom){.seed = seed, .stream = (uint64_t)test};
   configure(&s, split, double_radius);
   int count;
   start(&s, &count);

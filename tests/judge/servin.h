@@ -43,7 +43,9 @@ typedef struct ServinResult {
   int grains;
 } ServinResult;
 
-/* Both from the same settled start: result[0] without reduction, result[1] with it. */
-void servin_run(ServinTest test, TlSplit split, bool double_radius, ServinResult result[2]);
+/* Both from the same settled start: result[0] without reduction, result[1] with it. seed: of the grains' places. */
+void servin_run(ServinTest test, TlSplit split, bool double_radius, uint64_t seed,
+                ServinResult result[2]);
+enum { SERVIN_SEED = 2015 };
 
 #endif
