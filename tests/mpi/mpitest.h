@@ -4,6 +4,7 @@
 #define TL_TESTS_MPI_MPITEST_H
 
 #include "base/comm.h"
+#include "base/file.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -28,6 +29,16 @@
     TlStatus require_status_ = (call);                                                             \
     REQUIRE(require_status_ == TL_OK, "%s: %s", #call, tl_message());                              \
   } while (0)
+
+/* A file of this text, in a folder that all ranks know: written by rank 0, there for all on return. Its path. */
+static inline char *write_text(TlComm *comm, const char *folder, const char *name,
+                               const char *text) {
+  char *path = tl_path_join(folder, name);
+  TlStatus status = TL_OK;
+  if (tl_comm_rank(comm) == 0) status = tl_file_write(path, text, strlen(text), true);
+  REQUIRE_OK(tl_comm_agree(comm, status));
+  return path;
+}
 
 /* int main: starts the ranks, runs body(comm), ends them. */
 #define MPI_TEST_MAIN(body)                                                                        \

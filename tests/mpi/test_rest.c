@@ -74,16 +74,8 @@ static End go(TlComm *comm, const Job *job) {
   return end;
 }
 
-static char *write_study(TlComm *comm, const char *name, const char *text) {
-  char *path = tl_path_join(folder, name);
-  TlStatus status = TL_OK;
-  if (tl_comm_rank(comm) == 0) status = tl_file_write(path, text, strlen(text), true);
-  REQUIRE_OK(tl_comm_agree(comm, status));
-  return path;
-}
-
 static void a_run_ends_at_rest_on_any_ranks_and_after_stops(TlComm *comm) {
-  char *study = write_study(comm, "rest.yaml", box_study),
+  char *study = write_text(comm, folder, "rest.yaml", box_study),
        *whole = tl_path_join(folder, "whole.run"), *parts = tl_path_join(folder, "parts.run");
   End all = go(comm, &(Job){.study = study, .output = whole});
   REQUIRE(all.reached && all.steps > 200 && all.steps < all.limit, "step %lld of %lld",
@@ -153,7 +145,7 @@ static void the_end_awaits_what_is_still_to_come(TlComm *comm) {
                {poured, 0.74, 2, true},    /* the third comes at 0.6 s */
                {thrown, 0.3, 0.3, false}}; /* at the top of its flight after 0.2 s */
   for (int k = 0; k < 4; k++) {
-    char *study = write_study(comm, "awaits.yaml", cases[k].text);
+    char *study = write_text(comm, folder, "awaits.yaml", cases[k].text);
     End end = go(comm, &(Job){.study = study});
     REQUIRE(end.reached == cases[k].reached && end.time_s > cases[k].least_s - 1e-9 &&
                 end.time_s < cases[k].most_s + 1e-9,
@@ -164,10 +156,10 @@ static void the_end_awaits_what_is_still_to_come(TlComm *comm) {
 
 static void until_rest_is_refused_where_it_means_nothing(TlComm *comm) {
   char *study =
-      write_study(comm, "weightless.yaml",
-                  "shapes: [{name: ball, diameter_m: 2.0e-3}]\n"
-                  "bodies: [{shape: ball, position_m: [0, 0, 0]}]\ngravity_m_s2: [0, 0, 0]\n"
-                  "time: {dt_s: 5.0e-4, steps: 10, until_rest: yes}\n");
+      write_text(comm, folder, "weightless.yaml",
+                 "shapes: [{name: ball, diameter_m: 2.0e-3}]\n"
+                 "bodies: [{shape: ball, position_m: [0, 0, 0]}]\ngravity_m_s2: [0, 0, 0]\n"
+                 "time: {dt_s: 5.0e-4, steps: 10, until_rest: yes}\n");
   TlRun run;
   TlRunOptions options = {.study = study, .no_output = true};
   TlStatus status = tl_run_open(&run, comm, &options);

@@ -135,14 +135,6 @@ static const char again_study[] = "catalog: c.sqlite\n"
                                   "  cut: {kind: box, low_m: [0, 0, 0], high_m: [0.01, 0.008, 1]}\n"
                                   "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n";
 
-static char *write_study(TlComm *comm, const char *name, const char *text) {
-  char *path = tl_path_join(folder, name);
-  TlStatus status = TL_OK;
-  if (tl_comm_rank(comm) == 0) status = tl_file_write(path, text, strlen(text), true);
-  REQUIRE_OK(tl_comm_agree(comm, status));
-  return path;
-}
-
 typedef struct Outcome {
   uint64_t hash;
   int64_t grains, outside, embedded;
@@ -169,7 +161,7 @@ static Outcome run_on(TlComm *comm, const char *study) {
 
 /* The same bits of state; sums over grains within the rounding of adding them in another order. */
 static Outcome same_on_one_rank(TlComm *comm, const char *name, const char *text) {
-  char *path = write_study(comm, name, text);
+  char *path = write_text(comm, folder, name, text);
   Outcome many = run_on(comm, path);
   if (tl_comm_rank(comm) == 0 && tl_comm_size(comm) > 1) {
     Outcome one = run_on(NULL, path);
@@ -240,7 +232,7 @@ static void what_becomes_of_embedded_grains_does_not_depend_on_ranks(TlComm *com
 
 static void moving_walls_do_not_depend_on_ranks(TlComm *comm) {
   if (tl_comm_size(comm) >= 8) return;
-  tl_free(write_study(comm, "way.csv", "time_s,x_m,y_m,z_m\n0,0,0,0\n0.03,0,0,-0.022\n"));
+  tl_free(write_text(comm, folder, "way.csv", "time_s,x_m,y_m,z_m\n0,0,0,0\n0.03,0,0,-0.022\n"));
   Outcome walls = same_on_one_rank(comm, "walls.yaml", walls_study);
   REQUIRE(walls.grains == 3 * 3 * 4 && walls.work != 0, "%lld grains, %g J",
           (long long)walls.grains, walls.work);
@@ -363,7 +355,7 @@ static void contacts_in_frames(TlComm *comm) {
   char text[2048];
   if (tl_comm_size(comm) >= 8) return;
   snprintf(text, sizeof text, "%sframes: {contacts: true}\n", box_study);
-  char *path = write_study(comm, "contacts.yaml", text);
+  char *path = write_text(comm, folder, "contacts.yaml", text);
   if (tl_comm_size(comm) == 1)
     forces_balance(comm, path);
   else
@@ -381,7 +373,7 @@ static void penalty_does_not_depend_on_ranks(TlComm *comm) {
 
 static void no_rank_holds_all_grains(TlComm *comm) {
   if (tl_comm_size(comm) < 8) return;
-  char *path = write_study(comm, "many.yaml", many_study);
+  char *path = write_text(comm, folder, "many.yaml", many_study);
   TlRun run;
   TlRunOptions options = {.study = path, .no_output = true};
   REQUIRE_OK(tl_run_open(&run, comm, &options));
@@ -398,7 +390,7 @@ static void no_rank_holds_all_grains(TlComm *comm) {
 }
 
 static void fails(TlComm *comm, const char *text, const char *message) {
-  char *path = write_study(comm, "wrong.yaml", text);
+  char *path = write_text(comm, folder, "wrong.yaml", text);
   TlRun run;
   TlRunOptions options = {.study = path, .no_output = true};
   TlStatus status = tl_run_open(&run, comm, &options);

@@ -143,14 +143,6 @@ static const char slope_study[] = "catalog: c.sqlite\n"
                                   "time: {dt_s: 1.0e-3, steps: 35}\n" SCENE_SLOPE_RELEASE
                                   "parallel: {balance_every_steps: 7, imbalance: 1}\n";
 
-static char *write_study(TlComm *comm, const char *name, const char *text) {
-  char *path = tl_path_join(folder, name);
-  TlStatus status = TL_OK;
-  if (tl_comm_rank(comm) == 0) status = tl_file_write(path, text, strlen(text), true);
-  REQUIRE_OK(tl_comm_agree(comm, status));
-  return path;
-}
-
 /* Bytes of the large arrays that a rank holds of its own, in a run that shares or not. */
 static int64_t own_bytes(const TlRun *run) {
   const TlShapes *shapes = run->model->dem->shapes;
@@ -196,7 +188,7 @@ static Outcome run_on(TlComm *comm, const char *study) {
 
 /* `again`: shapes that were dropped may be made once more. */
 static void shapes_are_shared(TlComm *comm, const char *name, const char *text, bool again) {
-  char *path = write_study(comm, name, text);
+  char *path = write_text(comm, folder, name, text);
   Outcome shared = run_on(comm, path), alone = shared;
   if (tl_comm_size(comm) == 1) {
     REQUIRE(shared.made == 0 && shared.own_bytes > 0, "one rank alone shares nothing");
