@@ -150,7 +150,6 @@ END_TEST
 
 /* ---- friction, rolling ---- */
 
-/* A box slides down at g (sin - mu cos), and stays where mu is more than the slope. */
 /* Where a sphere strikes, what closes slowly beside it goes on as it would have: compliance takes it, not the blow. */
 START_TEST(a_blow_leaves_slow_contacts_alone) {
   double along[2];
@@ -175,6 +174,7 @@ START_TEST(a_blow_leaves_slow_contacts_alone) {
 }
 END_TEST
 
+/* A box slides down at g (sin - mu cos), and stays where mu is more than the slope. */
 START_TEST(box_slides_by_coulomb) {
   for (int stays = 0; stays < 2; stays++) {
     Lab lab;
