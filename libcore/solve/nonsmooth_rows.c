@@ -763,6 +763,8 @@ static TlStatus find_impacts(void *context, int64_t begin, int64_t end, int64_t 
   (void)thread;
   for (int64_t at = begin; at < end; at++) {
     double fastest = 0, lowest = INFINITY;
+    /* Where grains merge slow contacts are held, too: what splits and merges was judged with that. */
+    bool held = r->model->nonsmooth.reduction.split != TL_SPLIT_OFF;
     for (int32_t i = r->range[at].first; i < r->range[at].last; i++) {
       TlNsPatch *p = &q->patch[i];
       p->impacts = false;
@@ -776,7 +778,7 @@ static TlStatus find_impacts(void *context, int64_t begin, int64_t end, int64_t 
         double threshold = closes ? impact_threshold(r, c, fall) : 0;
         bool impacts = closes && un < -threshold;
         /* what overlaps and closes more slowly goes on so: compliance takes it */
-        double slow = c->gap < 0 ? tl_min(un, 0) : -gap / h;
+        double slow = c->gap < 0 && !held ? tl_min(un, 0) : -gap / h;
         x->rhs = impacts ? -c->law->restitution * un : slow;
         x->sigma = x->lambda = x->least = 0;
         if (!impacts) continue;
