@@ -15,14 +15,32 @@ int32_t tl_anchor_of(const TlBoundary *boundary, int32_t number) {
   return boundary[number].drive ? number : TL_ANCHOR_WORLD;
 }
 
-static bool agree(int32_t one, int32_t two) {
-  return one == TL_ANCHOR_NONE || two == TL_ANCHOR_NONE || one == two;
+/* What prescribes the motion of a unit, or shares in it. */
+typedef struct Hold {
+  int32_t anchor;
+  bool guided;
+} Hold;
+
+static bool is_free(Hold h) {
+  return h.anchor == TL_ANCHOR_NONE && !h.guided;
+}
+
+/* May what is held so be one? *both: how it is held then. */
+static bool agree(Hold one, Hold two, Hold *both) {
+  *both = is_free(one) ? two : one;
+  if (is_free(one) || is_free(two)) return true;
+  return !one.guided && !two.guided && one.anchor == two.anchor;
+}
+
+static Hold hold_of(const TlUnits *u, int32_t root) {
+  return (Hold){u->anchor[root], u->guided[root]};
 }
 
 /* A body's unit with an anchor, or two bodies' units; of merges, which never are of two anchors. */
 static void hold_by(TlUnits *u, int32_t body, int32_t anchor) {
   int32_t root = tl_unit_root(u, body);
-  if (agree(u->anchor[root], anchor)) u->anchor[root] = anchor;
+  Hold both;
+  if (agree(hold_of(u, root), (Hold){anchor, false}, &both)) u->anchor[root] = both.anchor;
 }
 
 static void join(TlUnits *u, int32_t one, int32_t two) {
@@ -36,15 +54,16 @@ static void join(TlUnits *u, int32_t one, int32_t two) {
     return;
   }
   int32_t x = tl_unit_root(u, one), y = tl_unit_root(u, two);
-  if (!agree(u->anchor[x], u->anchor[y])) return;
-  int32_t anchor = u->anchor[x] == TL_ANCHOR_NONE ? u->anchor[y] : u->anchor[x];
+  Hold both;
+  if (!agree(hold_of(u, x), hold_of(u, y), &both)) return;
   if (b->id[y] < b->id[x]) {
     int32_t other = x;
     x = y;
     y = other;
   }
   u->unit[y] = x;
-  u->anchor[x] = anchor;
+  u->anchor[x] = both.anchor;
+  u->guided[x] = both.guided;
 }
 
 /* What the owner of a body tells of its unit. */
@@ -83,8 +102,8 @@ static TlStatus hear_units(TlUnits *u, TlArena *arena) {
   return TL_OK;
 }
 
-TlStatus tl_units_find(const TlBodies *b, const TlBoundary *boundary, const TlSync *sync,
-                       TlArena *arena, TlUnits *u) {
+TlStatus tl_units_find(const TlBodies *b, const TlBoundary *boundary, const bool *guided,
+                       const TlSync *sync, TlArena *arena, TlUnits *u) {
   size_t n = (size_t)b->total;
   double *inverse_mass = tl_arena_push(arena, n + 1, sizeof *inverse_mass);
   TlSym3 *inverse_inertia = tl_arena_push(arena, n + 1, sizeof *inverse_inertia);
@@ -95,6 +114,7 @@ TlStatus tl_units_find(const TlBodies *b, const TlBoundary *boundary, const TlSy
                  .id = tl_arena_push(arena, n + 1, sizeof *u->id),
                  .members = tl_arena_push(arena, n + 1, sizeof *u->members),
                  .anchor = tl_arena_push(arena, n + 1, sizeof *u->anchor),
+                 .guided = tl_arena_push(arena, n + 1, sizeof *u->guided),
                  .lever = tl_arena_push(arena, n + 1, sizeof *u->lever),
                  .centre = tl_arena_push(arena, n + 1, sizeof *u->centre),
                  .mass = tl_arena_push(arena, n + 1, sizeof *u->mass),
@@ -103,13 +123,14 @@ TlStatus tl_units_find(const TlBodies *b, const TlBoundary *boundary, const TlSy
                               .inverse_mass = inverse_mass,
                               .inverse_inertia = inverse_inertia}};
   if (!inverse_mass || !inverse_inertia || !u->unit || !u->id || !u->members || !u->anchor ||
-      !u->lever || !u->centre || !u->mass || !u->inertia || !u->dynamics.twist)
+      !u->guided || !u->lever || !u->centre || !u->mass || !u->inertia || !u->dynamics.twist)
     return TL_ENOMEM;
   TL_TRY(tl_bodies_order(b, arena, &u->order));
   for (size_t i = 0; i < n; i++) {
     u->unit[i] = (int32_t)i;
     u->id[i] = b->id[i];
     u->anchor[i] = TL_ANCHOR_NONE;
+    u->guided[i] = guided[i];
   }
   const TlMerge *merge = b->pairs.of[TL_MERGES].row;
   for (size_t k = 0; k < b->pairs.of[TL_MERGES].count; k++) {
@@ -179,6 +200,7 @@ typedef struct UnitState {
   double mass, inverse_mass;
   TlSym3 inertia, inverse_inertia;
   int32_t members, anchor;
+  bool guided;
 } UnitState;
 
 static UnitState state_of(const TlUnits *u, int32_t unit) {
@@ -192,7 +214,8 @@ static UnitState state_of(const TlUnits *u, int32_t unit) {
                      .inertia = u->inertia[unit],
                      .inverse_inertia = u->dynamics.inverse_inertia[unit],
                      .members = u->members[unit],
-                     .anchor = u->anchor[unit]};
+                     .anchor = u->anchor[unit],
+                     .guided = u->guided[unit]};
 }
 
 static void set_state(TlUnits *u, int32_t unit, const UnitState *x) {
@@ -205,6 +228,7 @@ static void set_state(TlUnits *u, int32_t unit, const UnitState *x) {
   ((TlSym3 *)u->dynamics.inverse_inertia)[unit] = x->inverse_inertia;
   u->members[unit] = x->members;
   u->anchor[unit] = x->anchor;
+  u->guided[unit] = x->guided;
 }
 
 static void count_units(TlUnits *u) {
@@ -391,6 +415,15 @@ static int32_t root_in(const Talk *t, int32_t i) {
   return i;
 }
 
+static Hold hold_in(const Talk *t, int32_t root) {
+  return (Hold){t->unit[root].anchor, t->unit[root].guided};
+}
+
+static void hold_root(Talk *t, int32_t root, Hold hold) {
+  t->unit[root].anchor = hold.anchor;
+  t->unit[root].guided = hold.guided;
+}
+
 /* Anchors of roots follow. */
 static void join_all(Talk *t) {
   for (int32_t i = 0; i < t->units; i++) t->root[i] = i;
@@ -398,16 +431,11 @@ static void join_all(Talk *t) {
     const Said *s = &t->said[k];
     int32_t one = unit_with(t, s->one), two = s->two < 0 ? one : unit_with(t, s->two);
     assert(one >= 0 && two >= 0); /* their owners found the pair, too */
-    int32_t x = root_in(t, one);
-    if (s->two < 0) {
-      if (agree(t->unit[x].anchor, (int32_t)s->anchor)) t->unit[x].anchor = (int32_t)s->anchor;
-      continue;
-    }
-    int32_t y = root_in(t, two), a = t->unit[x].anchor, b = t->unit[y].anchor;
-    if (x == y || !agree(a, b)) continue;
-    int32_t least = x < y ? x : y;
+    int32_t x = root_in(t, one), y = root_in(t, two), least = x < y ? x : y;
+    Hold with = s->two < 0 ? (Hold){(int32_t)s->anchor, false} : hold_in(t, y), both;
+    if ((s->two >= 0 && x == y) || !agree(hold_in(t, x), with, &both)) continue;
     t->root[x] = t->root[y] = least;
-    t->unit[least].anchor = a == TL_ANCHOR_NONE ? b : a;
+    hold_root(t, least, both);
   }
 }
 
@@ -416,7 +444,8 @@ static TlStatus make_wholes(const TlUnits *u, const Talk *t, TlArena *arena, Uni
   UnitState *whole = *wholes = tl_arena_push(arena, (size_t)t->units + 1, sizeof *whole);
   if (!whole) return TL_ENOMEM;
   for (int32_t i = 0; i < t->units; i++) {
-    whole[i] = (UnitState){.id = t->unit[i].id, .anchor = t->unit[i].anchor};
+    whole[i] =
+        (UnitState){.id = t->unit[i].id, .anchor = t->unit[i].anchor, .guided = t->unit[i].guided};
     const UnitState *x = &t->unit[i];
     UnitState *w = &whole[root_in(t, i)];
     w->members += x->members;

@@ -10,7 +10,8 @@
  *
  * (Correction 26: Eqs. 9-10 leave out the bodies' own inertia and spin.) A unit is an aggregate or a body
  * that is part of none. An aggregate that a boundary or a fixed body takes along is anchored: it has
- * their motion and no mass that an impulse could move. Sums go by the order of ids. World frame, SI.
+ * their motion and no mass that an impulse could move. One with a body on joints is guided: the joints act on all of
+ * it. No unit has two anchors, two bodies on joints, or one of each. Sums go by the order of ids. World frame, SI.
  */
 #ifndef TL_SOLVE_AGGREGATES_H
 #define TL_SOLVE_AGGREGATES_H
@@ -38,6 +39,7 @@ typedef struct TlUnits {
   int64_t *id; /* of each unit: the lowest of its bodies', wherever they are; else the body's own */
   int32_t *members; /* of each unit; 0 at other places */
   int32_t *anchor;  /* of each unit */
+  bool *guided;     /* likewise: it has a body on joints */
   TlVec3 *lever;    /* from the unit's centre to the body's */
   TlVec3 *centre;   /* of each unit, as the rest */
   double *mass;
@@ -63,10 +65,10 @@ static inline void tl_held_impulse(const TlHeld *held, TlVec3 impulse) {
 int32_t tl_anchor_of(const TlBoundary *boundary, int32_t number);
 TlTwist tl_anchor_motion(const TlUnits *units, int32_t anchor, TlVec3 x);
 
-/* Units of the bodies' merges, on one rank each (dist/together.h). Collective, and as all that follows it
- * here goes by ids. */
-TlStatus tl_units_find(const TlBodies *bodies, const TlBoundary *boundary, const TlSync *sync,
-                       TlArena *arena, TlUnits *units);
+/* Units of the bodies' merges, on one rank each (dist/together.h). guided: the bodies on joints. Collective, and as all
+ * that follows it here goes by ids. */
+TlStatus tl_units_find(const TlBodies *bodies, const TlBoundary *boundary, const bool *guided,
+                       const TlSync *sync, TlArena *arena, TlUnits *units);
 /* Of each local body the lowest number of those that it hangs together with by merges, itself among them; -1: with
  * none, and of fixed bodies. NULL: there are no merges. Of this rank alone. */
 TlStatus tl_units_held(const TlBodies *bodies, TlArena *arena, const int32_t **held);
@@ -81,7 +83,7 @@ typedef struct TlCouple {
   bool elsewhere; /* another rank is to say it, too */
 } TlCouple;
 
-/* Join the units of couples in the order of their ids; those of two anchors stay apart. The units' twists are
+/* Join the units of couples in the order of their ids, but for those that may not be one. The units' twists are
  * those that the solve left. *any: there were couples, on some rank. Unlike those of tl_units_find units may
  * have bodies on several ranks afterwards. Collective. */
 TlStatus tl_units_join(TlUnits *units, TlCouple *couple, int32_t count, TlArena *arena, bool *any);

@@ -145,7 +145,7 @@ TlStatus tl_ns_joints_find(const TlBodies *b, const double *inverse_mass,
 typedef struct Maker {
   const TlNsProblem *q;
   TlNsJoint *joint;
-  TlVec3 ra, rb; /* from the bodies' centres to the low anchor and to the high one */
+  TlVec3 ra, rb; /* from the centres to the low anchor and to the high one */
   double h, upsilon;
   bool impact;
 } Maker;
@@ -220,16 +220,18 @@ void tl_ns_joint_rows(const TlNsProblem *q, TlNsOrigin *o, TlNsJoint *joint, dou
   const TlHinge *hinge = &o->row.hinge;
   const TlSlider *slider = &o->row.slider;
   const TlDistance *distance = &o->row.distance;
-  TlVec3 xa = o->x[0], xb = o->x[1];
   TlQuat turn_a = o->turn[0], turn_b = o->turn[1];
+  TlVec3 to_low = tl_quat_rotate(turn_a, weld->anchor_low);
+  TlVec3 to_high = tl_quat_rotate(turn_b, weld->anchor_high);
+  TlVec3 low = tl_add(o->x[0], to_low), high = tl_add(o->x[1], to_high);
+  TlVec3 apart = tl_sub(low, high), t[2];
   Maker m = {.q = q,
              .joint = joint,
-             .ra = tl_quat_rotate(turn_a, weld->anchor_low),
-             .rb = tl_quat_rotate(turn_b, weld->anchor_high),
+             .ra = tl_add(to_low, tl_sub(o->x[0], o->centre[0])),
+             .rb = tl_add(to_high, tl_sub(o->x[1], o->centre[1])),
              .h = h,
              .upsilon = 1 / (1 + 4 * damping),
              .impact = impact};
-  TlVec3 low = tl_add(xa, m.ra), high = tl_add(xb, m.rb), apart = tl_sub(low, high), t[2];
   TlVec3 force = {0, 0, 0}, moment = {0, 0, 0};
   const TlVec3 e[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   if (warm && o->kind == TL_WELDS) force = weld->force, moment = weld->moment;
@@ -261,7 +263,7 @@ void tl_ns_joint_rows(const TlNsProblem *q, TlNsOrigin *o, TlNsJoint *joint, dou
     if (o->limited) way = angle_of(&o->limit, turn_a, turn_b, o->axis);
   }
   if (o->kind == TL_SLIDERS) {
-    TlVec3 arm_b = tl_sub(low, xb);
+    TlVec3 arm_b = tl_sub(low, o->centre[1]);
     o->axis = tl_ns_slider_axis(o);
     across(o->axis, t);
     for (int k = 0; k < 2; k++)

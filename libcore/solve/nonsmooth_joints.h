@@ -31,9 +31,12 @@ typedef struct TlNsOrigin {
   TlJointControl control;
   TlVec3 x[2]; /* pose of the low body, and of the high one or the world */
   TlQuat turn[2];
+  /* About which what moves there turns: the bodies' centres, or those of the aggregates that they are part of (filled by
+   * tl_nonsmooth_rows). */
+  TlVec3 centre[2];
   /* filled by tl_ns_joint_rows */
   TlVec3 point, axis;           /* of the low anchor; of the axis: world */
-  TlVec3 arm;                   /* from the low body's centre to that anchor */
+  TlVec3 arm;                   /* from centre[0] to that anchor */
   int32_t motor_row, limit_row; /* of the joint; the limits' two follow each other; < 0: none */
   TlVec3 blow_N, blow_N_m;      /* force and moment of the impact stage */
 } TlNsOrigin;

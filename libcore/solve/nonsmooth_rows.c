@@ -417,17 +417,18 @@ static TlStatus list_pairs(const TlNsRows *r, TlPair **pairs, int32_t *count) {
   if (!to) return TL_ENOMEM;
   for (int32_t i = 0; i < r->found->pairs; i++) {
     TlPair pair = r->found->pair[i];
+    if (joined(r, pair.a, pair.b)) continue;
     pair.island = pair.link = 0;
     pair.a = unit_of(r, pair.a);
     if (pair.b >= 0) pair.b = unit_of(r, pair.b);
-    if (pair.a != pair.b && !joined(r, pair.a, pair.b) && !far_within(r, &pair)) *to++ = pair;
+    if (pair.a != pair.b && !far_within(r, &pair)) *to++ = pair;
   }
   for (int32_t i = 0; i < r->joints; i++) {
     const TlNsFoundJoint *j = &r->joint[i];
     *to++ = (TlPair){.low = b->id[j->a],
                      .high = j->b >= 0 ? b->id[j->b] : -1,
-                     .a = j->a,
-                     .b = j->b,
+                     .a = unit_of(r, j->a),
+                     .b = unit_of(r, j->b),
                      .elsewhere = j->a >= b->owned,
                      .link = 1 + i,
                      .tag = tag_of(j->origin.kind, j->origin.row.key.number)};
@@ -643,6 +644,18 @@ static TlStatus take_units(TlNsRows *r) {
   return TL_OK;
 }
 
+/* Joints act on units. */
+static void centre_joints(const TlNsRows *r) {
+  for (int32_t i = 0; i < r->joints; i++) {
+    TlNsFoundJoint *j = &r->joint[i];
+    for (int side = 0; side < 2; side++) {
+      int32_t body = side ? j->b : j->a;
+      j->origin.centre[side] =
+          r->units && body >= 0 ? r->units->centre[unit_of(r, body)] : j->origin.x[side];
+    }
+  }
+}
+
 TlStatus tl_nonsmooth_rows(TlNsRows *r) {
   const TlBodies *b = r->bodies;
   TlNsProblem *q = &r->problem;
@@ -659,6 +672,7 @@ TlStatus tl_nonsmooth_rows(TlNsRows *r) {
     movers.unit = r->units->unit;
     TL_TRY(take_units(r));
   }
+  centre_joints(r);
   TL_TRY(note_carried(r, &movers));
   TL_TRY(list_pairs(r, &pairs, &count));
   TL_TRY(tl_groups_list(&movers, pairs, count, r->between, r->link, r->links, r->sync, r->arena,
@@ -974,6 +988,16 @@ TlStatus tl_nonsmooth_force_rows(const TlNsRows *r, bool warm) {
   return TL_OK;
 }
 
+/* An impulse along an axis on a body, at its centre; its unit takes it. */
+static void push_body(const TlNsRows *r, int32_t i, double push, TlVec3 axis) {
+  if (i < 0 || i >= r->bodies->owned) return;
+  TlNsBody *body = &r->problem.body[unit_of(r, i)];
+  body->v = tl_axpy(body->v, push * body->inverse_mass, axis);
+  if (!r->units || !tl_unit_carries(r->units, i)) return;
+  TlVec3 moment = tl_scale(push, tl_cross(r->units->lever[i], axis));
+  body->w = tl_add(body->w, tl_sym_vec(body->inverse_inertia, moment));
+}
+
 /* The owner of a body kicks it by loads on its joints and by pressure on its net. */
 static void kick_own(const TlNsRows *r) {
   TlNsBody *body = r->problem.body;
@@ -987,10 +1011,8 @@ static void kick_own(const TlNsRows *r) {
     double push = h * j->origin.control.load;
     if (j->origin.kind != TL_SLIDERS || j->origin.control.driven || push == 0) continue;
     TlVec3 axis = tl_ns_slider_axis(&j->origin);
-    if (j->a < bodies->owned)
-      body[j->a].v = tl_axpy(body[j->a].v, push * body[j->a].inverse_mass, axis);
-    if (j->b >= 0 && j->b < bodies->owned)
-      body[j->b].v = tl_axpy(body[j->b].v, -push * body[j->b].inverse_mass, axis);
+    push_body(r, j->a, push, axis);
+    push_body(r, j->b, -push, axis);
   }
 }
 

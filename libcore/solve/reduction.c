@@ -105,22 +105,24 @@ TlStatus tl_reduce_open(TlReduce *d, const TlBoundary *boundary, const TlTwist *
   size_t n = (size_t)b->total, count;
   int64_t *id;
   d->apart = tl_arena_push(d->arena, n + 1, sizeof *d->apart);
+  d->guided = tl_arena_push(d->arena, n + 1, sizeof *d->guided);
   d->marked = tl_arena_push(d->arena, n + 1, sizeof *d->marked);
   d->inner_moment =
       tl_arena_push(d->arena, (size_t)d->found->contacts + 1, sizeof *d->inner_moment);
   d->start = tl_arena_push(d->arena, n + 1, sizeof *d->start);
-  if (!d->apart || !d->marked || !d->inner_moment || !d->start) return TL_ENOMEM;
+  if (!d->apart || !d->guided || !d->marked || !d->inner_moment || !d->start) return TL_ENOMEM;
   memcpy(d->start, start, n * sizeof *start);
   memset(d->marked, 0, n * sizeof *d->marked);
   memset(d->inner_moment, 0, (size_t)d->found->contacts * sizeof *d->inner_moment);
   TL_TRY(jointed(d, &id, &count));
-  for (size_t i = 0; i < n; i++)
-    d->apart[i] =
-        in_sensor(d, (int64_t)i) || (count && bsearch(&b->id[i], id, count, sizeof *id, by_value));
+  for (size_t i = 0; i < n; i++) {
+    d->apart[i] = in_sensor(d, (int64_t)i);
+    d->guided[i] = count && bsearch(&b->id[i], id, count, sizeof *id, by_value);
+  }
   TL_TRY(drop_stale(d));
-  TL_TRY(
-      tl_sync_forward(d->sync, d->apart, sizeof *d->apart)); /* joints are their bodies' owners' */
-  TL_TRY(tl_units_find(b, boundary, d->sync, d->arena, &d->units));
+  TL_TRY(tl_sync_forward(d->sync, d->guided,
+                         sizeof *d->guided)); /* joints are their bodies' owners' */
+  TL_TRY(tl_units_find(b, boundary, d->guided, d->sync, d->arena, &d->units));
   TL_TRY(tl_units_settle(&d->units, d->start, d->arena));
   recall_moments(d);
   return TL_OK;
@@ -305,7 +307,7 @@ TlStatus tl_reduce_split(TlReduce *d, const TlBoundary *boundary) {
   TL_TRY(tl_sync_any(d->sync, &any));
   if (any) {
     tl_pair_rows_keep(&d->bodies->pairs.of[TL_MERGES], TL_MERGES, unmarked, d);
-    TL_TRY(tl_units_find(d->bodies, boundary, d->sync, d->arena, &d->units));
+    TL_TRY(tl_units_find(d->bodies, boundary, d->guided, d->sync, d->arena, &d->units));
     TL_TRY(tl_units_settle(&d->units, d->start, d->arena));
   }
   /* anchors may have changed their speed: what that gives is booked, not the bodies' start */

@@ -6,8 +6,8 @@
  * background), and what hangs together without the marked ones makes the units of the step
  * (aggregates.h). The step solves these. Then units that move together merge, and all move.
  *
- * Bodies with parts merge as grains do. Bodies on joints and fixed bodies are part of no aggregate; on
- * fixed bodies aggregates are anchored.
+ * Bodies with parts merge as grains do, and with one body on joints: these act on the whole. Fixed bodies are part of no
+ * aggregate; on them aggregates are anchored.
  */
 #ifndef TL_SOLVE_REDUCTION_H
 #define TL_SOLVE_REDUCTION_H
@@ -26,6 +26,7 @@ typedef struct TlReduce {
   TlTwist *start; /* of the bodies, at the start of the step: a copy */
   double time_s, damping_per_s;
   bool *apart;          /* bodies that merge with nothing in this step */
+  bool *guided;         /* bodies on joints */
   int32_t *marked;      /* bodies that are split off: how deep it goes from there; 0: not */
   TlVec3 *inner_moment; /* of each contact: remembered of contacts within units, N m s */
   TlUnits units;

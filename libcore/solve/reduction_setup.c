@@ -30,9 +30,11 @@ const TlParam tl_reduction_params[] = {
         "how far into the aggregate: 1, the body of the contact; 2, those that touch it, too"),
     INT(TlReductionSetup, trial_iterations, "50", 1, 1000000,
         "split trial, both: iterations of the solve in the background"),
-    REAL(TlReductionSetup, trial_force, "", "0.15", 0, 1,
-         "a body is split off where weight and contact forces add up to this fraction of the sum "
-         "of their sizes (Servin 2015 Eq. 35)"),
+    REAL(
+        TlReductionSetup, trial_force, "", "0.06", 0, 1,
+        "a body is split off where weight and contact forces add up to this fraction of the sum "
+        "of their sizes (Servin 2015 Eq. 35, there 0.15 and 0.25, at which columns that lose their "
+        "support may stand on)"),
     REAL(TlReductionSetup, trial_torque, "", "0.05", 0, 1e3,
          "or, but for spheres, where the turn that it begins has as much energy as a velocity of "
          "this "

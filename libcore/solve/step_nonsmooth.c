@@ -90,6 +90,13 @@ static void add_work(const TlNsRows *r, const TlNsBody *before, bool impact, con
   }
 }
 
+/* Mean velocity of the centre of a joint's body. */
+static TlVec3 mean_at(const TlNsOrigin *o, int side, const TlNsBody *before,
+                      const TlNsBody *after) {
+  TlVec3 arm = tl_sub(o->x[side], o->centre[side]);
+  return tl_add(mean(before->v, after->v), tl_cross(mean(before->w, after->w), arm));
+}
+
 /* Motors, drives and loads give what they do; what holds a joint together takes. */
 static void add_joint_work(const TlNsRows *r, const TlNsBody *before, bool impact,
                            TlStepSums *sums) {
@@ -98,7 +105,7 @@ static void add_joint_work(const TlNsRows *r, const TlNsBody *before, bool impac
     const TlNsJoint *j = &q->joint[i];
     const TlNsOrigin *o = r->origin[i];
     const TlNsBody *a = &q->body[j->a], *b = &q->body[j->b];
-    TlVec3 u = tl_sub(mean(before[j->a].v, a->v), mean(before[j->b].v, b->v));
+    TlVec3 u = tl_sub(mean_at(o, 0, &before[j->a], a), mean_at(o, 1, &before[j->b], b));
     if (!impact && o->kind == TL_SLIDERS && !o->control.driven)
       take(&sums->wall_work_J, r->model->step_s * o->control.load * tl_dot(o->axis, u));
     for (int k = 0; k < j->rows; k++) {
@@ -483,7 +490,7 @@ static TlStatus reduce_end(TlStep *s, TlReduce *d, TlMotion *motion, TlStepRepor
   for (int64_t i = 0; i < b->owned; i++)
     report->units += d->units.id[d->units.unit[i]] == b->id[i] &&
                      d->units.dynamics.inverse_mass[d->units.unit[i]] > 0 &&
-                     !(b->flags[i] & TL_BODY_GUIDED);
+                     !d->units.guided[d->units.unit[i]];
   return TL_OK;
 }
 

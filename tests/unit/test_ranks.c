@@ -385,10 +385,36 @@ static const char cell[] =
 #define SOME                                                                                       \
   "{assembly: drawn, count: 90, low_m: [0.001, 0.0005, 0.004], high_m: [0.013, 0.0115, 0.034], "   \
   "velocity_m_s: [0, 0, -0.2]}"
-static const char merging[] = MERGING("40", SOME, "split: both");
+#define PLATES                                                                                     \
+  "{shape: plate, position_m: [-0.002, 0, 0]}, {shape: plate, position_m: [0.002, 0, 0]}"
+static const char merging[] = MERGING("40", SOME, "split: both, trial_force: 0.15");
 static const char anchoring[] = MERGING("40", SOME, "split: contact");
 static const char loose[] =
-    MERGING("40", SOME, "split: trial, boundaries: no, trial_velocity: yes");
+    MERGING("40", SOME, "split: trial, trial_force: 0.15, boundaries: no, trial_velocity: yes");
+
+/* A tray that a motor pushes along carries aggregates, and a flap at its end, on a hinge with stops, too; grains that fall
+ * beside them merge on the floor. */
+static const char carried[] =
+    "time: {dt_s: 5.0e-4, steps: 400}\n" RANKS_SHAPES
+    "- {name: plate, kind: box, size_m: [4.0e-3, 9.0e-3, 1.0e-3]}\n"
+    "grains: {shapes: [ball, egg, small]}\n"
+    "release: {assembly: drawn, count: 70, low_m: [0.0005, 0.0005, 0.0055], "
+    "high_m: [0.0165, 0.0085, 0.019], velocity_m_s: [0, 0, -0.2]}\n"
+    "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
+    "bodies:\n"
+    "- {name: tray, position_m: [0.004, 0.0045, 0.004], parts: [" PLATES "]}\n"
+    "- {name: flap, position_m: [0.013, 0.0045, 0.004], parts: [" PLATES "]}\n"
+    "joints:\n"
+    "- {kind: slider, body: tray, point_m: [0.004, 0.0045, 0.004], axis: [1, 0, 0], "
+    "motor_m_s: 0.02, motor_most_N: 1.0e-2}\n"
+    "- {kind: hinge, body: flap, other: tray, point_m: [0.0085, 0.0045, 0.004], axis: [0, 1, 0], "
+    "least_deg: -2, most_deg: 2}\n"
+    "contact: {friction: 0.5, restitution: 0.1, rolling: 0.2}\n"
+    "solver: {method: nonsmooth}\n"
+    "nonsmooth: {young_Pa: 1.0e+6, overlap_share: 0.02, iterations: 40, impact_iterations: 20}\n"
+    "reduction: {split: both, merge_in_m_s: 0.05, merge_out_m_s: 0.05, merge_tangential_m_s: 0.05, "
+    "merge_rolling_rad_s: 40}\n"
+    "parallel: {balance_every_steps: 9, imbalance: 1}\n";
 
 /* Aggregates slide off a slope, and their grains leave one by one. */
 static const char leaving[] =
@@ -532,6 +558,7 @@ static void fixed_scenes(void) {
   compare_ranks("merging", merging, 5, 0);
   compare_ranks("anchoring", anchoring, 5, 0);
   compare_ranks("loose", loose, 5, 0);
+  compare_ranks("carried", carried, 5, 0);
   compare_ranks("leaving", leaving, 10, 0);
   /* and what goes whole to one rank, by cells */
   tl_islands_set_small(8);

@@ -476,6 +476,41 @@ START_TEST(only_a_trial_notices_lost_support) {
 }
 END_TEST
 
+/* A cube on a slope of friction 0.5, held by a stop that goes away when the two have merged: how far it
+ * slides in 0.3 s. */
+static double down_a_slope(double degrees, double trial_force) {
+  Lab lab;
+  lab_open(&lab);
+  lab.config.nonsmooth.reduction.split = TL_SPLIT_TRIAL;
+  lab.config.nonsmooth.reduction.trial_force = trial_force;
+  double tilt = degrees * M_PI / 180;
+  lab.config.gravity_m_s2 = tl_vec3(G * sin(tilt), 0, -G * cos(tilt));
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  int stop = lab_plane(&lab, tl_vec3(R, 0, 0), tl_vec3(-1, 0, 0));
+  lab.drive[stop] = (TlDrive){.until_s = 0.1};
+  lab.boundary[stop].drive = &lab.drive[stop];
+  lab_start(&lab);
+  int64_t cube = put_shape(&lab, CUBE, tl_vec3(0, 0, R), NONE);
+  for (int k = 0; k < 90; k++) step(&lab);
+  ck_assert_int_eq(lab.report.merged, 1);
+  for (int k = 0; k < 310; k++) step(&lab);
+  double way = lab.bodies.position[cube].x;
+  lab_close(&lab);
+  return way;
+}
+
+/* At 35 degrees the net force is 0.09 of weight and contact forces: it slides 72 mm from rest, and stands at the
+ * threshold of the paper. */
+START_TEST(a_cube_that_loses_its_stop_slides) {
+  TlReductionSetup setup;
+  CK_OK(tl_params_defaults(tl_reduction_params, TL_REDUCTION_PARAMS, &setup));
+  double way = 0.5 * G * (sin(35 * M_PI / 180) - 0.5 * cos(35 * M_PI / 180)) * 0.3 * 0.3;
+  ck_assert_double_eq_tol(down_a_slope(35, setup.trial_force), way, 0.05 * way);
+  ck_assert_double_le(down_a_slope(35, 0.15), 0.01 * R);
+  ck_assert_double_le(down_a_slope(20, setup.trial_force), 0.01 * R);
+}
+END_TEST
+
 /* ---- balance of torques ---- */
 
 /* A cube lies on a ledge, its centre `beyond` of its side past the edge, and on a plane without friction that
@@ -485,6 +520,7 @@ static double on_a_ledge(double beyond, TlSplit split, double trial_torque) {
   lab_open(&lab);
   TlReduction *o = &lab.config.nonsmooth.reduction;
   o->split = split;
+  o->trial_force = 0.15;
   o->trial_torque = trial_torque;
   TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, friction, 0);
   int shelf = lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
@@ -649,22 +685,114 @@ END_TEST
 
 /* ---- bodies on joints ---- */
 
-/* A cube that is welded to the world rests beside merged spheres: it is part of no aggregate, and bears what leans
- * on it as without reduction. */
-START_TEST(a_body_on_a_joint_moves_for_itself) {
+/* ---- bodies on joints ---- */
+
+/* Two cubes side by side, the first one on a joint, that merged before the start; or both as one body: the slow twin.
+ * Gives the first body. */
+static int64_t put_pair(Lab *lab, bool one, TlVec3 x) {
+  if (one) return put_plank(lab, x, NONE);
+  int64_t first = put_shape(lab, CUBE, tl_sub(x, tl_vec3(R, 0, 0)), NONE);
+  int64_t other = put_shape(lab, CUBE, tl_add(x, tl_vec3(R, 0, 0)), NONE);
+  TlMerge merge = {.low = first, .high = other};
+  CK_OK(tl_pair_state_add(&lab->bodies.pairs, TL_MERGES, &merge));
+  return first;
+}
+
+/* Where a point of the world lies in a body's frame. */
+static TlVec3 seen_from(const Lab *lab, int64_t body, TlVec3 x) {
+  return tl_quat_rotate(tl_quat_conj(lab->bodies.rotation[body]),
+                        tl_sub(x, lab->bodies.position[body]));
+}
+
+static TlVec3 middle_of_pair(const Lab *lab, bool one, int64_t body) {
+  const TlVec3 *x = lab->bodies.position;
+  return one ? x[body] : tl_scale(0.5, tl_add(x[body], x[body + 1]));
+}
+
+/* On a hinge beside them they swing as one, and the hinge bears the same. */
+START_TEST(what_merged_with_a_pendulum_swings_along) {
+  TlVec3 pivot = {-3 * R, 0, 0}, along = {0, 1, 0}, middle[2], force[2];
+  for (int one = 0; one < 2; one++) {
+    Lab lab;
+    lab_open(&lab);
+    merge_all(&lab);
+    lab_start(&lab);
+    int64_t body = put_pair(&lab, one, NONE);
+    TlHinge hinge = {.low = body,
+                     .high = -1,
+                     .number = 1,
+                     .anchor_low = seen_from(&lab, body, pivot),
+                     .anchor_high = pivot,
+                     .axis_low = tl_quat_rotate(tl_quat_conj(lab.bodies.rotation[body]), along),
+                     .axis_high = along};
+    CK_OK(tl_pair_state_add(&lab.bodies.pairs, TL_HINGES, &hinge));
+    CK_OK(stepper_refresh(lab.solver, &lab.bodies));
+    for (int k = 0; k < 200; k++) step(&lab);
+    ck_assert_int_eq(lab.report.merged, one ? 0 : 2);
+    middle[one] = middle_of_pair(&lab, one, body);
+    force[one] = ((TlHinge *)lab.bodies.pairs.of[TL_HINGES].row)->force;
+    ck_assert_double_ge(apart(middle[one], NONE), 3 * R); /* it has swung */
+    lab_close(&lab);
+  }
+  ck_assert_double_le(apart(middle[0], middle[1]), 1e-9 * R);
+  ck_assert_double_le(apart(force[0], force[1]), 1e-6 * tl_norm(force[1]));
+}
+END_TEST
+
+/* A load on a slider that may tilt acts at the centre of the body on it, beside that of the aggregate: what it does as
+ * work is what both have gained. */
+START_TEST(a_load_on_a_slider_pushes_what_merged_with_it) {
+  Lab lab;
+  lab_open(&lab);
+  merge_all(&lab);
+  lab.config.gravity_m_s2 = NONE;
+  lab_start(&lab);
+  int64_t body = put_pair(&lab, false, NONE);
+  TlVec3 at = lab.bodies.position[body];
+  TlSlider slider = {.low = body,
+                     .high = -1,
+                     .number = 4,
+                     .anchor_high = at,
+                     .axis_high = {0, 0, 1},
+                     .turn = UPRIGHT,
+                     .tilts = 1};
+  CK_OK(tl_pair_state_add(&lab.bodies.pairs, TL_SLIDERS, &slider));
+  CK_OK(stepper_refresh(lab.solver, &lab.bodies));
+  double mass = lab.bodies.mass[body], load = 2 * mass * G;
+  TlJointControl control = {.kind = TL_SLIDERS, .number = 4, .tilts = true, .load = load};
+  CK_OK(tl_controls_set_joint(&lab.solver->controls, &control));
+  for (int k = 0; k < 10; k++) step(&lab);
+  ck_assert_int_eq(lab.report.merged, 2);
+  /* at first: F/(2 m) and F R/I of both, I of two cubes about the axis across their line */
+  double inertia = 2 * (mass * 4 * R * R / 6 + mass * R * R), t = 10 * lab.config.step_s;
+  CK_NEAR(tl_bodies_spin(&lab.bodies, body).y / (load * R / inertia * t), 1, 0.02);
+  TlVec3 v = tl_scale(0.5, tl_add(lab.bodies.velocity[body], lab.bodies.velocity[body + 1]));
+  CK_NEAR(v.z / (load / (2 * mass) * t), 1, 0.02);
+  ck_assert_double_le(fabs(lab.energy.error_J), 1e-3 * mass * tl_norm2(v));
+  lab_close(&lab);
+}
+END_TEST
+
+/* No aggregate has two bodies on joints, or one and an anchor. */
+START_TEST(what_is_held_twice_stays_apart) {
   Lab lab;
   lab_open(&lab);
   merge_all(&lab);
   lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
   lab_start(&lab);
   for (int k = 0; k < 4; k++) put(&lab, tl_vec3(1.999 * R * k, 0, 0.9995 * R), NONE);
-  TlVec3 at = {1.999 * R * 3.5 + R, 0, R};
-  int64_t door = put_shape(&lab, CUBE, at, NONE);
-  TlWeld weld = {.low = door, .high = -1, .number = 1, .anchor_high = at, .turn = UPRIGHT};
-  CK_OK(tl_pair_state_add(&lab.bodies.pairs, TL_WELDS, &weld));
+  int64_t door[2];
+  for (int k = 0; k < 2; k++) {
+    TlVec3 at = {1.999 * R * 3.5 + R, 0, (k ? 3 : 1) * R}; /* one on the other */
+    door[k] = put_shape(&lab, CUBE, at, NONE);
+    TlWeld weld = {.low = door[k], .high = -1, .number = 1 + k, .anchor_high = at, .turn = UPRIGHT};
+    CK_OK(tl_pair_state_add(&lab.bodies.pairs, TL_WELDS, &weld));
+  }
+  int64_t rider = put(&lab, tl_vec3(1.999 * R * 3.5 + R, 0, 4.9995 * R), NONE);
   for (int k = 0; k < 100; k++) step(&lab);
-  ck_assert_int_eq(lab.report.merged, 4);
-  ck_assert_double_le(apart(lab.bodies.position[door], at), 1e-4 * R);
+  ck_assert_int_eq(lab.report.merged, 4 + 2); /* those on the plane; the rider and the upper cube */
+  ck_assert_double_le(apart(lab.bodies.position[door[0]], lab.bodies.position[door[1]]), 2.001 * R);
+  ck_assert_double_ge(lab.bodies.position[rider].z, 4.99 * R);
   lab_close(&lab);
 }
 END_TEST
@@ -859,8 +987,9 @@ TL_TEST_MAIN("reduction", merging_and_splitting_keep_momentum, merging_has_the_m
              what_merging_takes_of_shaped_grains_is_booked, a_cube_past_the_edge_tips_by_its_torque,
              a_block_that_turns_about_its_edge_is_not_at_rest,
              a_stack_that_is_split_stands_by_what_it_remembers,
-             what_is_remembered_within_turns_along, a_body_on_a_joint_moves_for_itself,
+             what_is_remembered_within_turns_along, what_merged_with_a_pendulum_swings_along,
+             a_load_on_a_slider_pushes_what_merged_with_it, what_is_held_twice_stays_apart,
              a_blow_splits_an_aggregate, only_a_trial_notices_lost_support,
-             a_heap_at_rest_stays_merged, contacts_within_an_aggregate_are_kept,
-             a_copy_goes_on_with_the_contacts_that_were_kept, a_split_finds_contacts_again,
-             a_trial_goes_on_from_its_own_forces)
+             a_cube_that_loses_its_stop_slides, a_heap_at_rest_stays_merged,
+             contacts_within_an_aggregate_are_kept, a_copy_goes_on_with_the_contacts_that_were_kept,
+             a_split_finds_contacts_again, a_trial_goes_on_from_its_own_forces)
