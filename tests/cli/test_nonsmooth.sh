@@ -15,6 +15,17 @@ awk -F, '$NF == "hinge" {if ($11 < 40.96 || $11 > 40.98) exit 1; n++} END {exit 
 awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next} {w = $at["wall_work_J"]; e = $at["energy_balance_error_J"]}
          END {exit !(w > 0.1 && e * e < (0.05 * w) ^ 2)}' "$dir/run/history.csv" || fail "the energy balance is off"
 
+# a motor turns the jaw of a breaker with the torque it has and no more, and stands where the stones bear that
+"$solve" config/jaw.yaml -q --set time.duration_s=0.7 --set release.count=30 --set joints.0.motor_most_N_m=60 \
+  -o "$dir/jaw" >/dev/null 2>"$dir/log" || fail "the jaw does not run: $(cat "$dir/log")"
+awk -F, '$NF == "motor" {m = $13 < 0 ? -$13 : $13; if (m > 60.001) exit 1; if (m > 59.99) n++} END {exit n < 5}' \
+  "$dir/jaw/constraint.csv" || fail "the motor's torque is not held to its limit"
+# before it digs, the bucket's hinge bears its plates: 173.9 N, less what its turn takes
+"$solve" config/digging.yaml -q --set time.duration_s=0.06 --set release.count=20 -o "$dir/digs" >/dev/null 2>"$dir/log" ||
+  fail "the bucket does not run: $(cat "$dir/log")"
+awk -F, '$NF == "hinge" {if ($11 < 171 || $11 > 175) exit 1; n++} END {exit n < 2}' "$dir/digs/constraint.csv" ||
+  fail "the hinge does not bear the bucket: $(grep -m1 hinge "$dir/digs/constraint.csv")"
+
 refused() { # text of the message, then what is set
   local text=$1; shift
   "$solve" config/conveyor.yaml -q "$@" -o "$dir/no" >/dev/null 2>"$dir/log" && fail "not refused: $*"
