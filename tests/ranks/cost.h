@@ -44,6 +44,7 @@ typedef struct Cost {
   double waiting_ns;      /* work of the rank that has most, added up over phases and steps */
   int64_t *most_grains;   /* [ranks] that it ever owned in these steps */
   int64_t grains, cuts;   /* in all; cuts of space since the run was opened */
+  int64_t cell_cuts;      /* of the cells of sweeps alone, likewise */
   int64_t moved;          /* grains that changed their rank, since then */
   int64_t messages_bytes; /* of all ranks and phases in these steps; */
   int64_t moving_bytes;   /* and of bodies that changed their rank */
@@ -128,6 +129,7 @@ static inline void cost_run_rank(TlComm *comm, void *context) {
   if (status == TL_OK) {
     c->grains = r->run.state->grains;
     c->cuts = r->run.dist->counters.cuts;
+    c->cell_cuts = r->run.dist->counters.cell_cuts;
     c->moved += r->run.dist->counters.moved;
   }
   tl_run_close(&r->run);
