@@ -1,5 +1,6 @@
 #include "dist/dist.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -8,8 +9,7 @@
 enum { TAG_SOLVER = 4, SAID_ROOM = 256 };
 enum { LOOK_EVERY = 20 };
 static const double IMBALANCE = 1.15;
-static const double SAME_UNIT =
-    0.1; /* cells that are so little larger or smaller keep their cuts */
+static const double SAME_UNIT = 0.1; /* relative: of cells that keep their cuts */
 
 /* ---- the solver's hooks ---- */
 
@@ -133,6 +133,8 @@ static TlStatus sync_part_cells(void *ctx, double unit, const TlSweepCell *pair,
   c->unit_now_m = unit;
   if (c->steps++ % dist->look_every == 0) TL_TRY(pairs_over_mean(dist, pair, count, &ratio));
   if (ratio > dist->imbalance) {
+    tl_log_debug("the rank with most pairs of a sweep has %.2f times the mean; cells are cut anew",
+                 ratio);
     c->unit_m = unit;
     TL_TRY(tl_cell_cuts_make(&c->cuts, dist->comm, &dist->domain, pair, count));
     dist->counters.cell_cuts++;

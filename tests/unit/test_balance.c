@@ -87,6 +87,7 @@ static void share_work(const Scene *scene) {
   char *path = write_study("study.yaml", scene->text);
   Cost with = run(scene, path, NULL), without = run(scene, path, "parallel.imbalance=1e6");
   double worst = cost_worst(&with), worst_without = cost_worst(&without);
+  ck_assert_msg(with.hash == without.hash, "%s: the state depends on the cuts", scene->name);
   ck_assert_msg(with.cuts + with.cell_cuts > without.cuts + without.cell_cuts,
                 "%s: space was not cut anew", scene->name);
   ck_assert_msg(worst <= scene->most, "%s: the rank with most work has %.3f of the mean",
