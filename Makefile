@@ -208,6 +208,7 @@ $(TESTBIN)/ranks-cost: $(OBJ)/tests/ranks/cost.o $(OBJ)/tests/ranks/comm.o $(LIB
 # Studies that begin where another ends: its results, made where they are not there.
 START_penalty := pack
 START_rest := pack
+START_rest_wide := pack_wide
 START_loose := loose_start
 build/ranks/%.run: | $(BIN)/talus-solve
 	@mkdir -p $(@D)

@@ -1,10 +1,15 @@
 #include "dist/dist.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { TAG_SOLVER = 4, SAID_ROOM = 256 };
+enum { LOOK_EVERY = 20 };
+static const double IMBALANCE = 1.15;
+static const double SAME_UNIT = 0.1; /* relative: of cells that keep their cuts */
 
 /* ---- the solver's hooks ---- */
 
@@ -49,14 +54,93 @@ static int sync_rank_of(void *ctx, int64_t body) {
 static int sync_rank_at(void *ctx, TlVec3 point) {
   return tl_domain_owner(&((TlDist *)ctx)->domain, point);
 }
-static bool sync_may_reach(void *ctx, int from, int to, double margin) {
-  const TlDist *dist = ctx;
-  double bodies[6], region[6];
+static bool reaches(const TlDist *dist, int from, const double region[6], double margin) {
+  double bodies[6];
   tl_halo_box(&dist->halo, from, bodies);
-  tl_domain_region(&dist->domain, to, region);
   for (int k = 0; k < 3; k++)
     if (!(bodies[k] - margin <= region[3 + k] && region[k] <= bodies[3 + k] + margin)) return false;
   return true;
+}
+static bool sync_may_reach(void *ctx, int from, int to, double margin) {
+  const TlDist *dist = ctx;
+  double region[6];
+  tl_domain_region(&dist->domain, to, region);
+  return reaches(dist, from, region, margin);
+}
+
+/* ---- cells with cuts of their own ---- */
+
+static int sync_rank_of_cell(void *ctx, const TlSweepCell *cell) {
+  return tl_cell_cuts_owner(&((TlDist *)ctx)->cells.cuts, cell);
+}
+static bool sync_may_reach_cell(void *ctx, int from, int to, double margin) {
+  const TlDist *dist = ctx;
+  double region[6], unit = dist->cells.unit_now_m;
+  tl_cell_cuts_region(&dist->cells.cuts, to, region);
+  for (int a = 0; a < 3; a++) { /* middles are rounded to whole units */
+    region[a] = (region[a] - 0.5) * unit;
+    region[3 + a] = (region[3 + a] + 0.5) * unit;
+  }
+  return reaches(dist, from, region, margin);
+}
+
+/* Of the loads of all ranks; load: [ranks] what this one has found of them, changed. Collective. */
+static TlStatus worst_over_mean(TlComm *comm, int64_t *load, double *ratio) {
+  int ranks = tl_comm_size(comm);
+  int64_t most = 0;
+  double sum = 0;
+  TL_TRY(tl_comm_sum_int(comm, load, ranks));
+  for (int r = 0; r < ranks; r++) {
+    if (load[r] > most) most = load[r];
+    sum += (double)load[r];
+  }
+  *ratio = sum > 0 ? (double)most * ranks / sum : 1;
+  return TL_OK;
+}
+
+static bool has_cuts(const TlDistCells *c) {
+  return c->cuts.domain.ranks > 0;
+}
+
+static TlStatus pairs_over_mean(TlDist *dist, const TlSweepCell *pair, int64_t count,
+                                double *ratio) {
+  int64_t *load = NULL;
+  TlStatus status = TL_NEW(load, (size_t)tl_comm_size(dist->comm));
+  status = tl_comm_agree(dist->comm, status);
+  for (int64_t i = 0; status == TL_OK && i < count; i++)
+    load[has_cuts(&dist->cells) ? tl_cell_cuts_owner(&dist->cells.cuts, &pair[i])
+                                : tl_domain_owner(&dist->domain, pair[i].place)]++;
+  if (status == TL_OK) status = worst_over_mean(dist->comm, load, ratio);
+  tl_free(load);
+  return status;
+}
+
+/* The same on all ranks, for units are. */
+static bool outdated(const TlDist *dist, double unit) {
+  const TlDistCells *c = &dist->cells;
+  return c->with != dist->counters.cuts || fabs(unit - c->unit_m) > SAME_UNIT * c->unit_m;
+}
+
+static TlStatus sync_part_cells(void *ctx, double unit, const TlSweepCell *pair, int64_t count,
+                                bool *own) {
+  TlDist *dist = ctx;
+  TlDistCells *c = &dist->cells;
+  double ratio = 1;
+  if (outdated(dist, unit)) {
+    tl_cell_cuts_free(&c->cuts);
+    *c = (TlDistCells){.unit_m = unit, .with = dist->counters.cuts};
+  }
+  c->unit_now_m = unit;
+  if (c->steps++ % dist->look_every == 0) TL_TRY(pairs_over_mean(dist, pair, count, &ratio));
+  if (ratio > dist->imbalance) {
+    tl_log_debug("the rank with most pairs of a sweep has %.2f times the mean; cells are cut anew",
+                 ratio);
+    c->unit_m = unit;
+    TL_TRY(tl_cell_cuts_make(&c->cuts, dist->comm, &dist->domain, pair, count));
+    dist->counters.cell_cuts++;
+  }
+  *own = has_cuts(c);
+  return TL_OK;
 }
 
 /* In one collective where all fit into the room that the last time asked for. */
@@ -112,12 +196,17 @@ TlStatus tl_dist_new(TlDist **dist, TlComm *comm) {
   TL_TRY(TL_NEW(*dist, 1));
   TlDist *d = *dist;
   d->comm = d->moves.comm = comm;
+  d->look_every = LOOK_EVERY;
+  d->imbalance = IMBALANCE;
   d->sync = (TlSync){.ctx = d,
                      .rank = tl_comm_rank(comm),
                      .ranks = tl_comm_size(comm),
                      .rank_of = sync_rank_of,
                      .rank_at = sync_rank_at,
                      .may_reach = sync_may_reach,
+                     .rank_of_cell = sync_rank_of_cell,
+                     .may_reach_cell = sync_may_reach_cell,
+                     .part_cells = sync_part_cells,
                      .forward = sync_forward,
                      .any = sync_any,
                      .least = sync_least,
@@ -136,6 +225,7 @@ TlStatus tl_dist_new(TlDist **dist, TlComm *comm) {
 void tl_dist_free(TlDist *dist) {
   if (!dist) return;
   tl_domain_free(&dist->domain);
+  tl_cell_cuts_free(&dist->cells.cuts);
   tl_halo_free(&dist->halo);
   tl_exchange_free(&dist->moves);
   tl_free(dist->said);
@@ -202,21 +292,14 @@ TlStatus tl_dist_cut(TlDist *dist, const TlBodies *bodies) {
 }
 
 TlStatus tl_dist_imbalance(TlDist *dist, const TlBodies *bodies, double *ratio) {
-  int ranks = tl_comm_size(dist->comm);
   TlWeight *weight;
-  int64_t *load = NULL, count, most = 0;
-  double sum = 0;
+  int64_t *load = NULL, count;
   TlStatus status = list_weights(bodies, &weight, &count);
-  if (status == TL_OK) status = TL_NEW(load, (size_t)ranks);
+  if (status == TL_OK) status = TL_NEW(load, (size_t)tl_comm_size(dist->comm));
   status = tl_comm_agree(dist->comm, status);
   for (int64_t k = 0; status == TL_OK && k < count; k++)
     load[tl_domain_owner(&dist->domain, weight[k].at)] += weight[k].weight;
-  if (status == TL_OK) status = tl_comm_sum_int(dist->comm, load, ranks);
-  for (int r = 0; status == TL_OK && r < ranks; r++) {
-    if (load[r] > most) most = load[r];
-    sum += (double)load[r];
-  }
-  *ratio = sum > 0 ? (double)most * ranks / sum : 1;
+  if (status == TL_OK) status = worst_over_mean(dist->comm, load, ratio);
   tl_free(weight);
   tl_free(load);
   return status;

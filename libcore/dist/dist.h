@@ -7,6 +7,7 @@
 #ifndef TL_DIST_DIST_H
 #define TL_DIST_DIST_H
 
+#include "dist/cells.h"
 #include "dist/domain.h"
 #include "dist/halo.h"
 #include "dist/together.h"
@@ -15,16 +16,27 @@ typedef struct TlDistCounters { /* of this rank, the largest so far */
   int64_t owned, ghosts;
   int64_t largest_array; /* elements of the longest array over bodies: bodies, lists, buffers */
   int64_t neighbours;
-  int64_t moved, cuts; /* totals */
+  int64_t moved, cuts, cell_cuts; /* totals */
   TlCommCounters comm;
 } TlDistCounters;
+
+/* Cells that are given to ranks by their pairs (TlSync.part_cells). */
+typedef struct TlDistCells {
+  TlCellCuts cuts;
+  double unit_m, unit_now_m; /* of the cells when they were cut or first looked at; in this step */
+  int64_t with;              /* how often bodies had been cut by then */
+  int64_t steps;             /* since then */
+} TlDistCells;
 
 typedef struct TlDist {
   TlComm *comm; /* borrowed */
   TlDomain domain;
+  TlDistCells cells;
   TlHalo halo;
   TlSync sync;   /* ctx is this object: it must not move */
   bool together; /* bodies that hang together by merges go to one rank (together.h); the caller's */
+  int64_t look_every; /* steps; and cells are cut anew above this imbalance; both the caller's */
+  double imbalance;
   int64_t owned; /* at the last halo */
   TlExchange moves;
   TlCommBatch batch;   /* of the solver's messages */

@@ -54,8 +54,8 @@ enum { TL_BODY_STATE = TL_SAVE | TL_HASH };
     "about the last 16: what ranks are balanced by, and no result depends on; 0 on one rank")      \
   F(int64_t, solve_work, "ns", TL_SAVE, "likewise: its part of the solve of its contacts")         \
   F(TlVec3, solve_at, "m", TL_SAVE,                                                                \
-    "a place whose owner solves most of its contacts (solve/islands.h); where solve_work is 0, "   \
-    "none")
+    "where the solve of its contacts weighs when space is cut (solve/islands.h); not where "       \
+    "solve_work is 0")
 #define TL_BODY_FIELDS(F) TL_BODY_LIST(F, F)
 
 /* Follows from state and shapes; filled by tl_step_refresh (solve/step.h), but `first`. */

@@ -338,6 +338,8 @@ static TlStatus make_grains(TlRun *run) {
 static TlStatus place_grains(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, tl_dist_new(&run->dist, run->comm)));
   run->dist->together = run->model->setup.reduction.split != TL_SPLIT_OFF;
+  run->dist->look_every = run->model->setup.parallel.balance_every_steps;
+  run->dist->imbalance = run->model->setup.parallel.imbalance;
   TL_TRY(run->checkpoint ? tl_resume_state(run) : make_grains(run));
   if (run->model->apparatus && run->model->apparatus->ready) run->model->apparatus->ready(run);
   return TL_OK;

@@ -41,69 +41,44 @@ static uint64_t hash_of(const TlPair *p) {
 
 /* ---- plans ---- */
 
-/* Of a large island: its grids, made once. */
-static TlStatus make_grids(const Making *m, TlGrids **grids) {
-  *grids = tl_arena_push(m->arena, (size_t)m->islands.count + 1, sizeof **grids);
-  if (!*grids) return TL_ENOMEM;
-  for (int32_t i = 0; i < m->islands.count; i++)
-    if (tl_is_large(&m->islands, &m->islands.island[i]))
-      (*grids)[i] = tl_grids(&m->islands.island[i].lengths);
-  return TL_OK;
-}
-
-static double within(double x, double low, double high) {
-  return low <= high ? fmin(fmax(x, low), high) : x;
-}
-
-/* Of a cell, whose owner solves it: the place nearest to its middle in the box of the island's bodies. */
-static TlVec3 place_of(const TlIsland *island, const TlGrids *grids, const TlCell *cell) {
-  double half = 0.5 * grids->side[cell->phase / TL_GRIDS];
-  TlVec3 c = cell->centre, low = island->low, high = island->high;
-  return tl_vec3(within(within(c.x, low.x, high.x), c.x - half, c.x + half),
-                 within(within(c.y, low.y, high.y), c.y - half, c.y + half),
-                 within(within(c.z, low.z, high.z), c.z - half, c.z + half));
-}
-
-/* Of bodies of large islands that of their cell in the first grid, by which most pairs are solved; others weigh
- * where they are. */
-static TlStatus place_solves(const Making *m, const TlGrids *grids, TlVec3 **solve_at) {
+/* Of bodies of large islands that of their cell in the first grid, by which most pairs are solved; others, and all
+ * where cells have cuts of their own, weigh where they are. */
+static TlStatus place_solves(const Making *m, TlVec3 **solve_at) {
   const TlMovers *b = &m->movers;
+  const TlGrids *grids = m->islands.grids;
   *solve_at = tl_arena_push(m->arena, (size_t)b->owned + 1, sizeof **solve_at);
   if (!*solve_at) return TL_ENOMEM;
   for (int64_t i = 0; i < b->owned; i++) {
     int32_t k = m->islands.of_body[i];
     (*solve_at)[i] = b->position[i];
-    if (k < 0 || !tl_is_large(&m->islands, &m->islands.island[k])) continue;
+    if (k < 0 || m->islands.cell_unit_m > 0) continue;
+    if (!tl_is_large(&m->islands, &m->islands.island[k])) continue;
     TlCell cell = tl_grids_cell(&grids[k], b->position[i], b->position[i]);
-    (*solve_at)[i] = place_of(&m->islands.island[k], &grids[k], &cell);
+    (*solve_at)[i] = tl_cell_place(&m->islands.island[k], &grids[k], &cell);
   }
   return TL_OK;
 }
 
-static TlPlacing plan_pair(const Making *m, const TlGrids *grids, const TlPair *p) {
+static TlPlacing plan_pair(const Making *m, const TlPair *p) {
   int32_t i = tl_island_of(&m->islands, p);
   if (i < 0) return (TlPlacing){.island = -1, .solver = -1};
   const TlIsland *island = &m->islands.island[i];
   TlPlacing plan = {.island = island->number, .solver = island->solver};
   if (!tl_is_large(&m->islands, island)) return plan;
-  const TlVec3 *x = m->movers.position;
-  TlVec3 a = x[tl_movable(&m->movers, p->a) ? p->a : p->b];
-  TlVec3 b = tl_movable(&m->movers, p->b) ? x[p->b] : a;
-  TlCell cell = tl_grids_cell(&grids[i], a, b);
+  const TlGrids *grids = &m->islands.grids[i];
+  TlCell cell = tl_cell_of_pair(&m->movers, grids, p);
   plan.phase = cell.phase;
   plan.key = cell.key;
   if (plan.solver == TL_BY_CELLS)
-    plan.solver = m->sync->rank_at(m->sync->ctx, place_of(island, &grids[i], &cell));
+    plan.solver = tl_cell_solver(&m->islands, m->sync, island, grids, &cell);
   return plan;
 }
 
 static TlStatus make_plans(Making *m, TlGroups *groups) {
-  TlGrids *grids;
   m->plan = tl_arena_push(m->arena, (size_t)m->count + 1, sizeof *m->plan);
   if (!m->plan) return TL_ENOMEM;
-  TL_TRY(make_grids(m, &grids));
-  for (int32_t i = 0; i < m->count; i++) m->plan[i] = plan_pair(m, grids, &m->pairs[i]);
-  if (m->sync) TL_TRY(place_solves(m, grids, &groups->solve_at));
+  for (int32_t i = 0; i < m->count; i++) m->plan[i] = plan_pair(m, &m->pairs[i]);
+  if (m->sync) TL_TRY(place_solves(m, &groups->solve_at));
   for (int32_t i = 0; i < m->islands.shared; i++)
     if (m->islands.all[i].solver == TL_BY_CELLS) {
       int32_t phases = TL_GRIDS * tl_grids(&m->islands.all[i].lengths).levels;
@@ -386,8 +361,10 @@ static TlStatus make(const TlMovers *movers, TlPair *pairs, int32_t count, TlCon
 }
 
 TlStatus tl_groups_make(const TlBodies *b, const TlDynamics *dynamics, TlPair *pairs, int32_t count,
-                        TlContact *contacts, const TlSync *sync, TlArena *arena, TlGroups *groups) {
+                        TlContact *contacts, const TlSolveCost *last, const TlSync *sync,
+                        TlArena *arena, TlGroups *groups) {
   TlMovers movers = tl_movers(b, dynamics);
+  movers.last = last;
   return make(&movers, pairs, count, contacts, NULL, 0, false, sync, arena, groups);
 }
 

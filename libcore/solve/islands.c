@@ -36,6 +36,38 @@ static void add_place(TlIsland *island, TlVec3 low, TlVec3 high) {
   *h = tl_vec3(fmax(h->x, high.x), fmax(h->y, high.y), fmax(h->z, high.z));
 }
 
+static double within(double x, double low, double high) {
+  return low <= high ? fmin(fmax(x, low), high) : x;
+}
+
+TlVec3 tl_cell_place(const TlIsland *island, const TlGrids *grids, const TlCell *cell) {
+  double half = 0.5 * grids->side[cell->phase / TL_GRIDS];
+  TlVec3 c = cell->centre, low = island->low, high = island->high;
+  return tl_vec3(within(within(c.x, low.x, high.x), c.x - half, c.x + half),
+                 within(within(c.y, low.y, high.y), c.y - half, c.y + half),
+                 within(within(c.z, low.z, high.z), c.z - half, c.z + half));
+}
+
+TlCell tl_cell_of_pair(const TlMovers *m, const TlGrids *grids, const TlPair *p) {
+  TlVec3 a = m->position[tl_movable(m, p->a) ? p->a : p->b];
+  TlVec3 b = tl_movable(m, p->b) ? m->position[p->b] : a;
+  return tl_grids_cell(grids, a, b);
+}
+
+static TlSweepCell sweep_cell(const TlIslands *is, const TlIsland *island, const TlGrids *grids,
+                              const TlCell *cell) {
+  TlVec3 at = tl_scale(1 / is->cell_unit_m, cell->centre);
+  return (TlSweepCell){tl_cell_place(island, grids, cell),
+                       {llround(at.x), llround(at.y), llround(at.z)}};
+}
+
+int32_t tl_cell_solver(const TlIslands *is, const TlSync *sync, const TlIsland *island,
+                       const TlGrids *grids, const TlCell *cell) {
+  if (!(is->cell_unit_m > 0)) return sync->rank_at(sync->ctx, tl_cell_place(island, grids, cell));
+  TlSweepCell here = sweep_cell(is, island, grids, cell);
+  return sync->rank_of_cell(sync->ctx, &here);
+}
+
 static TlStatus find_parts(const TlMovers *b, const TlPair *pairs, int32_t count, TlArena *arena,
                            TlIslands *is) {
   size_t n = (size_t)b->total;
@@ -92,6 +124,7 @@ enum { BOXED = TL_SMALL_ISLAND / 8 /* bodies */ };
 typedef struct Head {
   int32_t parts, links, boxes, unused;
   int64_t work_ns; /* of islands that are this rank's alone */
+  TlSolveCost last;
 } Head;
 
 typedef struct Part {
@@ -159,7 +192,7 @@ static TlStatus list_links(Meeting *m, const TlMovers *b, const TlIslands *is, L
 static TlStatus say_mine(Meeting *m, const TlMovers *b, const TlIslands *is) {
   Link *links;
   int32_t count, at = 0;
-  Head head = {0};
+  Head head = {.last = b->last ? *b->last : (TlSolveCost){0}};
   m->part_of = tl_arena_push(m->arena, (size_t)is->count + 1, sizeof *m->part_of);
   if (!m->part_of) return TL_ENOMEM;
   for (int32_t i = 0; i < is->count; i++) {
@@ -323,6 +356,58 @@ static TlStatus number_by_cells(const Meeting *m, TlIslands *is) {
   return TL_OK;
 }
 
+static TlStatus make_grids(TlArena *arena, TlIslands *is) {
+  is->grids = tl_arena_push(arena, (size_t)is->count + 1, sizeof *is->grids);
+  if (!is->grids) return TL_ENOMEM;
+  for (int32_t i = 0; i < is->count; i++)
+    if (tl_is_large(is, &is->island[i])) is->grids[i] = tl_grids(&is->island[i].lengths);
+  return TL_OK;
+}
+
+/* Sweeps of collisions wait for messages most of their time: with these and with waits for the rank that has most
+ * they take 3 to 20 times what the impulses of a mean rank do (docs/notebook/performance.md, cases of 8 to 64 ranks). */
+static bool resting_prevails(const Meeting *m) {
+  enum { COLLISIONS = 8 };
+  TlSolveCost all = {0};
+  for (int r = 0; r < m->sync->ranks; r++) {
+    all.resting_ns += m->head[r]->last.resting_ns;
+    all.collisions_ns += m->head[r]->last.collisions_ns;
+  }
+  return all.resting_ns > 0 && all.resting_ns >= COLLISIONS * all.collisions_ns;
+}
+
+/* Cells of the largest island lie at whole numbers of a quarter of its side. */
+static double unit_of_cells(const TlIslands *is) {
+  int64_t most = 0;
+  double unit = 0;
+  for (int32_t i = 0; i < is->shared; i++) {
+    const TlIsland *island = &is->all[i];
+    if (island->solver != TL_BY_CELLS || island->bodies <= most) continue;
+    most = island->bodies;
+    unit = tl_grids(&island->lengths).side[0] / TL_GRIDS;
+  }
+  return unit;
+}
+
+static TlStatus part_cells(const Meeting *m, const TlMovers *b, const TlPair *pairs, int32_t count,
+                           TlIslands *is) {
+  bool own;
+  int64_t n = 0;
+  if (!b->last || is->by_cells == 0 || !resting_prevails(m)) return TL_OK;
+  TlSweepCell *cell = tl_arena_push(m->arena, (size_t)count + 1, sizeof *cell);
+  if (!cell) return TL_ENOMEM;
+  is->cell_unit_m = unit_of_cells(is);
+  for (int32_t i = 0; i < count; i++) {
+    int32_t k = tl_island_of(is, &pairs[i]);
+    if (pairs[i].elsewhere || k < 0 || is->island[k].solver != TL_BY_CELLS) continue;
+    TlCell of_pair = tl_cell_of_pair(b, &is->grids[k], &pairs[i]);
+    cell[n++] = sweep_cell(is, &is->island[k], &is->grids[k], &of_pair);
+  }
+  TL_TRY(m->sync->part_cells(m->sync->ctx, is->cell_unit_m, cell, n, &own));
+  if (!own) is->cell_unit_m = 0;
+  return TL_OK;
+}
+
 /* A rank sends pairs of a small island to its solver; those of a large one perhaps to each rank that
  * owns places within the reach of a cell. */
 static TlStatus list_partners(const Meeting *m, TlIslands *is) {
@@ -348,15 +433,18 @@ static TlStatus list_partners(const Meeting *m, TlIslands *is) {
     TlGrids g = tl_grids(&is->all[i].lengths);
     margin = tl_max(margin, g.side[g.levels - 1]);
   }
+  bool own = is->cell_unit_m > 0;
+  bool (*may_reach)(void *, int, int, double) = own ? m->sync->may_reach_cell : m->sync->may_reach;
   for (int r = 0; r < ranks && is->by_cells > 0; r++) {
-    if (in_cells[me] && m->sync->may_reach(m->sync->ctx, me, r, margin)) is->sends_to[r] = true;
-    if (in_cells[r] && m->sync->may_reach(m->sync->ctx, r, me, margin)) is->gets_from[r] = true;
+    if (in_cells[me] && may_reach(m->sync->ctx, me, r, margin)) is->sends_to[r] = true;
+    if (in_cells[r] && may_reach(m->sync->ctx, r, me, margin)) is->gets_from[r] = true;
   }
   is->sends_to[me] = is->gets_from[me] = false;
   return TL_OK;
 }
 
-static TlStatus meet(const TlMovers *b, const TlSync *sync, TlArena *arena, TlIslands *is) {
+static TlStatus meet(const TlMovers *b, const TlPair *pairs, int32_t count, const TlSync *sync,
+                     TlArena *arena, TlIslands *is) {
   Meeting m = {.sync = sync, .arena = arena};
   TL_TRY(say_mine(&m, b, is));
   TL_TRY(hear_all(&m));
@@ -365,6 +453,8 @@ static TlStatus meet(const TlMovers *b, const TlSync *sync, TlArena *arena, TlIs
   TL_TRY(number_by_cells(&m, is));
   for (int32_t i = 0; i < is->count; i++)
     if (m.part_of[i] >= 0) is->island[i] = is->all[m.number[m.first[sync->rank] + m.part_of[i]]];
+  TL_TRY(make_grids(arena, is));
+  TL_TRY(part_cells(&m, b, pairs, count, is));
   return list_partners(&m, is);
 }
 
@@ -373,5 +463,5 @@ TlStatus tl_islands_find(const TlMovers *b, const TlPair *pairs, int32_t count, 
   *is = (TlIslands){.small = small};
   TL_TRY(find_parts(b, pairs, count, arena, is));
   for (int32_t i = 0; i < is->count; i++) is->island[i].solver = sync ? sync->rank : 0;
-  return sync ? meet(b, sync, arena, is) : TL_OK;
+  return sync ? meet(b, pairs, count, sync, arena, is) : make_grids(arena, is);
 }

@@ -6,7 +6,12 @@
  * One of at most TL_SMALL_ISLAND bodies goes whole to one of the ranks that hold a part, such that
  * the work is balanced, and costs no exchange while it is solved. A larger one is solved by all of
  * them, cell by cell (grids.h): a cell by the rank that owns the place of it that is nearest to its middle and
- * in the box of the island (groups.c), for cells reach far beyond the grains of a sheet.
+ * in the box of the island, for cells reach far beyond the grains of a sheet.
+ *
+ * Where the last steps spent much more on resting contacts than on collisions, cells may have cuts of their own
+ * (TlSync.part_cells), which share the pairs among the ranks. A sweep of resting contacts visits all pairs, so that
+ * an equal number of pairs is equal work. Collisions run through a front, whose place the number of pairs does not
+ * tell, and gain nothing from it.
  */
 #ifndef TL_SOLVE_ISLANDS_H
 #define TL_SOLVE_ISLANDS_H
@@ -30,6 +35,11 @@ typedef struct TlIsland {
   int32_t in_cells;  /* number among those that are solved by cells; -1: it is none */
 } TlIsland;
 
+/* What the solves of the last steps cost this rank: means. */
+typedef struct TlSolveCost {
+  int64_t resting_ns, collisions_ns;
+} TlSolveCost;
+
 /* What moves: bodies, or units that take their place (aggregates.h). Arrays over the local bodies. */
 typedef struct TlMovers {
   int64_t owned, total;
@@ -40,21 +50,25 @@ typedef struct TlMovers {
       *carried; /* velocities of those without mass, which nothing moves; NULL: they stand still */
   const int32_t
       *unit; /* of each body, the place of what it moves with; NULL: each stands for itself */
+  const TlSolveCost *last; /* NULL: cells are solved by the owners of their places */
 } TlMovers;
 
 typedef struct TlIslands {
   int32_t *of_body; /* of each local body: into `island`; -1: none */
   TlIsland *island; /* [count] those with a body or a pair here; totals are over all ranks */
+  TlGrids *grids;   /* [count] of the large ones */
   int32_t count;
   TlIsland *all; /* [shared] the shared islands of all ranks by their number */
   int32_t shared, by_cells;
-  int64_t small;              /* bodies of the largest island that is solved whole */
-  bool *counts_here;          /* [by_cells] this rank counts it in sums over the ranks */
+  double cell_unit_m; /* of TlSweepCell.at; 0: cells are solved by the owners of their places */
+  int64_t small;      /* bodies of the largest island that is solved whole */
+  bool *counts_here;  /* [by_cells] this rank counts it in sums over the ranks */
   bool *sends_to, *gets_from; /* [ranks] may pairs be sent there to be solved, come from there? */
 } TlIslands;
 
 static inline TlMovers tl_movers(const TlBodies *b, const TlDynamics *dynamics) {
-  return (TlMovers){b->owned, b->total, b->id, b->solve_work, b->position, dynamics, NULL, NULL};
+  return (TlMovers){b->owned, b->total, b->id, b->solve_work, b->position,
+                    dynamics, NULL,     NULL,  NULL};
 }
 static inline bool tl_movable(const TlMovers *m, int32_t body) {
   return body >= 0 && m->dynamics->inverse_mass[body] > 0;
@@ -66,6 +80,14 @@ static inline bool tl_is_large(const TlIslands *is, const TlIsland *island) {
 static inline int32_t tl_island_of(const TlIslands *is, const TlPair *p) {
   return is->of_body[p->a] >= 0 || p->b < 0 ? is->of_body[p->a] : is->of_body[p->b];
 }
+
+/* The cell of a pair of a large island. */
+TlCell tl_cell_of_pair(const TlMovers *movers, const TlGrids *grids, const TlPair *pair);
+/* The place nearest to its middle in the box of the island's bodies. */
+TlVec3 tl_cell_place(const TlIsland *island, const TlGrids *grids, const TlCell *cell);
+/* The rank that solves a cell of an island that is solved by cells. */
+int32_t tl_cell_solver(const TlIslands *islands, const TlSync *sync, const TlIsland *island,
+                       const TlGrids *grids, const TlCell *cell);
 
 /* Test hook: from now on islands of more bodies than this are large; 0: of more than TL_SMALL_ISLAND.
  * The same on all ranks. */

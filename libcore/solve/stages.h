@@ -40,16 +40,16 @@ typedef struct TlGroups {
   int32_t *
       pair_ns; /* with sync, of `pair`: impulses (TlGroup), from which the caller makes what its solve takes */
   int32_t *found_ns; /* likewise of those that were found, after tl_groups_home */
-  TlVec3
-      *solve_at; /* with sync, of each owned body: a place whose owner solves most of its pairs */
+  TlVec3 *solve_at;  /* with sync, of each owned body: where the solve of its pairs weighs */
 } TlGroups;
 
 /* Group and order the pairs. On one rank pairs and contacts are put into that order, with first and
  * count renewed; on several they stay, and what is solved here is copied. The bodies' velocities may
- * change until a stage begins. All memory from the arena. Collective when sync is set. */
+ * change until a stage begins. last: of this rank, by which cells are given to ranks (islands.h); may be NULL. All
+ * memory from the arena. Collective when sync is set. */
 TlStatus tl_groups_make(const TlBodies *bodies, const TlDynamics *dynamics, TlPair *pairs,
-                        int32_t pair_count, TlContact *contacts, const TlSync *sync, TlArena *arena,
-                        TlGroups *groups);
+                        int32_t pair_count, TlContact *contacts, const TlSolveCost *last,
+                        const TlSync *sync, TlArena *arena, TlGroups *groups);
 /* The same of bodies or of units that take their place. Each group's pairs are a copy in its order; on
  * one rank contacts stay where they are. Joints and bonds are among the pairs: link[pair.link - 1]. */
 TlStatus tl_groups_list(const TlMovers *movers, TlPair *pairs, int32_t pair_count,

@@ -56,6 +56,9 @@ static void note_work(const TlStep *s) {
     b->work[i] = mean_of(b->work[i], TL_WORK_NS_MOVE + search);
     b->solve_work[i] = mean_of(b->solve_work[i], w->solve_ns[i]);
   }
+  TlSolveCost *mean = &w->solve_mean;
+  mean->resting_ns = mean_of(mean->resting_ns, w->solve_cost.resting_ns);
+  mean->collisions_ns = mean_of(mean->collisions_ns, w->solve_cost.collisions_ns);
 }
 
 TlStatus tl_step(const TlModel *model, TlState *state, const TlControls *controls,
@@ -67,6 +70,7 @@ TlStatus tl_step(const TlModel *model, TlState *state, const TlControls *control
   tl_audit_enter(work->audit, TL_AUDIT_SEARCH);
   tl_arena_reset(&work->arena);
   work->half_lookups = work->solve_ns = NULL;
+  work->solve_cost = (TlSolveCost){0};
   work->joint_row = NULL;
   work->joint_rows = 0;
   tl_net_memo_drop_rows(work->net_memo);

@@ -196,11 +196,15 @@ static TlStatus find_contacts(const TlStep *s, TlMotion *motion, TlGuides *guide
 
 /* What the solve of each pair takes, by counts; impulses that the method does not count by pairs are spread
  * evenly over those of the group. */
-static void price_pairs(const TlGroups *groups, const TlStageCounts *counts) {
+static void price_pairs(const TlGroups *groups, const TlStageCounts *counts, TlSolveCost *cost) {
+  *cost = (TlSolveCost){0};
   for (int32_t i = 0; i < groups->count; i++) {
     const TlGroup *g = &groups->group[i];
     int64_t even = counts[i].etm.impulses;
-    int64_t other_ns = TL_WORK_NS_ISLANDS + counts[i].rest.sweeps * TL_WORK_NS_RESTING;
+    int64_t rest_ns = counts[i].rest.sweeps * TL_WORK_NS_RESTING;
+    int64_t other_ns = TL_WORK_NS_ISLANDS + rest_ns;
+    cost->collisions_ns += counts[i].etm.impulses * TL_WORK_NS_COLLISIONS;
+    cost->resting_ns += g->pairs * rest_ns;
     for (int32_t k = 0; k < g->pairs; k++) even -= g->impulses[k];
     for (int32_t k = 0; k < g->pairs; k++) {
       int64_t ns = (g->impulses[k] + even / g->pairs) * TL_WORK_NS_COLLISIONS + other_ns;
@@ -263,13 +267,13 @@ TlStatus tl_step_by_impulses(TlStep *s, TlStepReport *r) {
   r->detect_s = tl_clock_s() - start;
   r->detect_cpu_s = tl_clock_process_cpu_s() - cpu;
   tl_audit_enter(w->audit, TL_AUDIT_ISLANDS);
-  TL_TRY(tl_groups_make(b, &motion.real, w->found.pair, w->found.pairs, w->found.contact, s->sync,
-                        &w->arena, &groups));
+  TL_TRY(tl_groups_make(b, &motion.real, w->found.pair, w->found.pairs, w->found.contact,
+                        &w->solve_mean, s->sync, &w->arena, &groups));
   TlStage stage = {.groups = &groups};
   TL_TRY(stage_counts(&stage, &w->arena));
   TL_TRY(solve(s, &motion, &guides, &stage, r));
   tl_audit_enter(w->audit, TL_AUDIT_MOVE);
-  if (s->sync) price_pairs(&groups, stage.counts);
+  if (s->sync) price_pairs(&groups, stage.counts, &w->solve_cost);
   TL_TRY(tl_groups_home(&groups, &motion.real));
   if (s->sync) tl_step_charge(s, &groups);
   TL_TRY(tl_step_together(s->sync, tl_step_unresolved(s, &r->unresolved)));

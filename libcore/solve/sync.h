@@ -15,6 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A cell of a sweep (solve/grids.h) as it is given to ranks: a pair of bodies in it, or where it is. */
+typedef struct TlSweepCell {
+  TlVec3 place;  /* whose owner solves it where cells have no cuts of their own */
+  int64_t at[3]; /* its middle in the unit that came with TlSync.part_cells */
+} TlSweepCell;
+
 typedef struct TlSync {
   void *ctx;
   int rank, ranks;
@@ -24,6 +30,9 @@ typedef struct TlSync {
   /* May a body of rank `from` lie within `margin` of a place that rank `to` owns? All ranks say the
    * same. */
   bool (*may_reach)(void *ctx, int from, int to, double margin);
+  /* The same two of cells, where part_cells gives them cuts of their own; margin: about their middles. */
+  int (*rank_of_cell)(void *ctx, const TlSweepCell *cell);
+  bool (*may_reach_cell)(void *ctx, int from, int to, double margin);
 
   /* ---- collective ---- */
   /* field is an array over the local bodies (owned, then ghosts) of elements of this size: copies
@@ -42,6 +51,10 @@ typedef struct TlSync {
    * all + end[r]; valid until the next call. */
   TlStatus (*gather)(void *ctx, const void *mine, size_t bytes, const unsigned char **all,
                      const size_t **at, const size_t **end);
+
+  /* Once a step, of each pair of this rank its cell: now and then it is looked at how evenly the ranks share them, and
+   * cut anew. *own: cells have cuts of their own, and rank_of_cell holds for this step. unit: metres. */
+  TlStatus (*part_cells)(void *ctx, double unit, const TlSweepCell *pair, int64_t count, bool *own);
 
   /* ---- messages ---- */
   /* Posted, and over when wait returns; buffers stay untouched until then. Messages between two ranks

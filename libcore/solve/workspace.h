@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "solve/audit.h"
 #include "solve/detect.h"
+#include "solve/islands.h"
 #include "solve/membrane.h"
 #include "solve/press.h"
 #include "solve/step.h"
@@ -54,6 +55,7 @@ struct TlWorkspace {
   int64_t
       *half_lookups; /* of the step, in the arena, a body: what the search cost (tl_scan_charge); */
   int64_t *solve_ns; /* and what the solve did. NULL on one rank */
+  TlSolveCost solve_cost, solve_mean; /* of this rank: of the step, and of the last ones */
   const TlCollisionTrace *trace;
   TlProblemSink problems;
   TlAudit *audit; /* borrowed; NULL: none */

@@ -68,11 +68,12 @@ static void say_phase(int p, double steps, double ranks) {
 static void say(Cost *c) {
   double n = (double)c->steps, all_s = 0, ranks = c->ranks;
   size_t places;
-  printf("\n%d ranks, %lld grains, steps %lld to %lld, %lld cuts, %lld grains changed their rank, "
+  printf("\n%d ranks, %lld grains, steps %lld to %lld, %lld cuts, %lld of cells alone, %lld grains "
+         "changed their rank, "
          "%.1f%% of "
          "the bytes for it\n\n",
          c->ranks, (long long)c->grains, (long long)c->from + 1, (long long)(c->from + c->steps),
-         (long long)c->cuts, (long long)c->moved,
+         (long long)c->cuts, (long long)c->cell_cuts, (long long)c->moved,
          c->messages_bytes ? 100 * (double)c->moving_bytes / (double)c->messages_bytes : 0);
   printf("| phase | unit | mean work | worst over mean | messages: mean, most | kB | collectives | "
          "model, us | "

@@ -40,10 +40,12 @@ typedef struct Cost {
   void (*take)(struct Cost *cost, CostOfPhases *step);
   /* what came of it */
   TlStatus status;
+  uint64_t hash;          /* of the state in the end */
   double *rank_ns;        /* [ranks] work of all phases of these steps */
   double waiting_ns;      /* work of the rank that has most, added up over phases and steps */
   int64_t *most_grains;   /* [ranks] that it ever owned in these steps */
   int64_t grains, cuts;   /* in all; cuts of space since the run was opened */
+  int64_t cell_cuts;      /* of the cells of sweeps alone, likewise */
   int64_t moved;          /* grains that changed their rank, since then */
   int64_t messages_bytes; /* of all ranks and phases in these steps; */
   int64_t moving_bytes;   /* and of bodies that changed their rank */
@@ -123,11 +125,15 @@ static inline void cost_run_rank(TlComm *comm, void *context) {
   TlStatus status = tl_run_open(&r->run, comm, &options);
   if (status == TL_OK) status = tl_run_go(&r->run);
   if (status == TL_ELIMIT && r->run.state->totals.steps == c->from + c->steps) status = TL_OK;
+  uint64_t hash = 0;
+  if (status == TL_OK) status = tl_run_hash(&r->run, &hash);
   if (r->rank == 0) c->status = status;
+  if (r->rank == 0) c->hash = hash;
   if (r->rank == 0 && status != TL_OK) fprintf(stderr, "%s\n", tl_message());
   if (status == TL_OK) {
     c->grains = r->run.state->grains;
     c->cuts = r->run.dist->counters.cuts;
+    c->cell_cuts = r->run.dist->counters.cell_cuts;
     c->moved += r->run.dist->counters.moved;
   }
   tl_run_close(&r->run);

@@ -1,7 +1,8 @@
 /* Ranks share the work of steps, by counts: what the one with most does stays near the mean, in scenes where the
  * grains that cost much lie in a sheet, in a front that runs on, far apart, or are too few for all ranks. Each
  * scene also runs with balancing switched off, and must then be as uneven as it was before there was any: a test
- * that passes either way would not notice that balancing has silently stopped.
+ * that passes either way would not notice that balancing has silently stopped. In a heap at rest it is the cells of
+ * its sweeps that are cut.
  *
  * The ranks are coroutines (tests/ranks/ranks.h). TALUS_BALANCE_VERBOSE=1 says what came out,
  * TALUS_BALANCE_SCENE=NAME runs one scene only. */
@@ -9,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/par.h"
+#include "dist/cells.h"
 #include "support/tltest.h"
 
 #define SHAPES                                                                                     \
@@ -66,10 +68,12 @@ static Cost run(const Scene *scene, const char *path, const char *set) {
             .ranks = scene->ranks};
   ck_assert_msg(cost_run(&c), "%s: %s", scene->name, tl_message());
   if (getenv("TALUS_BALANCE_VERBOSE"))
-    fprintf(stderr,
-            "%s%s: %lld grains on %d ranks, worst %.3f of the mean, waiting %.2f, %lld cuts\n",
-            scene->name, set ? " without" : "", (long long)c.grains, c.ranks, cost_worst(&c),
-            cost_waiting(&c), (long long)c.cuts);
+    fprintf(
+        stderr,
+        "%s%s: %lld grains on %d ranks, worst %.3f of the mean, waiting %.2f, %lld cuts, %lld of "
+        "cells\n",
+        scene->name, set ? " without" : "", (long long)c.grains, c.ranks, cost_worst(&c),
+        cost_waiting(&c), (long long)c.cuts, (long long)c.cell_cuts);
   return c;
 }
 
@@ -83,7 +87,9 @@ static void share_work(const Scene *scene) {
   char *path = write_study("study.yaml", scene->text);
   Cost with = run(scene, path, NULL), without = run(scene, path, "parallel.imbalance=1e6");
   double worst = cost_worst(&with), worst_without = cost_worst(&without);
-  ck_assert_msg(with.cuts > without.cuts, "%s: space was not cut anew", scene->name);
+  ck_assert_msg(with.hash == without.hash, "%s: the state depends on the cuts", scene->name);
+  ck_assert_msg(with.cuts + with.cell_cuts > without.cuts + without.cell_cuts,
+                "%s: space was not cut anew", scene->name);
   ck_assert_msg(worst <= scene->most, "%s: the rank with most work has %.3f of the mean",
                 scene->name, worst);
   ck_assert_msg(worst_without >= scene->without, "%s: unbalanced it is even, too: %.3f",
@@ -100,6 +106,80 @@ START_TEST(work_is_shared) {
   const char *only = getenv("TALUS_BALANCE_SCENE");
   for (size_t k = 0; k < sizeof scenes / sizeof *scenes; k++)
     if (!only || strcmp(only, scenes[k].name) == 0) share_work(&scenes[k]);
+}
+END_TEST
+
+/* A heap of balls that touch in rows, columns and layers: 10 x 10 cells of the first grid in one layer. */
+static void write_heap(char *text, size_t size) {
+  const double apart = 9.999e-3;
+  int rows = 40, layers = 4;
+  size_t at = (size_t)snprintf(text, size,
+                               "time: {dt_s: 5.0e-4, duration_s: 1}\n"
+                               "shapes: [{name: ball, diameter_m: 1.0e-2}]\n"
+                               "contact: {friction: 0.5, restitution: 0.2}\n"
+                               "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
+                               "bodies:\n");
+  for (int row = 0; row < rows * layers && at < size; row++)
+    at += (size_t)snprintf(text + at, size - at,
+                           "- {shape: ball, position_m: [0, %.9g, %.9g], count: %d, step_m: "
+                           "[%.9g, 0, 0]}\n",
+                           apart * (row % rows), apart * (0.5 + row / rows), rows, apart);
+  ck_assert_uint_lt(at, size);
+}
+
+/* Where cells go by the cuts of the bodies, the rank with most of twelve has 1.24 of the mean. */
+START_TEST(a_heap_at_rest) {
+  TL_NOT_SANITIZED();
+  static char text[32768];
+  const Scene scene = {"heap", text, 12, 2, 4, 1.12, 1.2};
+  tl_log_set("test", TL_LOG_ERROR);
+  tl_par_set_threads(1);
+  write_heap(text, sizeof text);
+  share_work(&scene);
+}
+END_TEST
+
+enum { SIDE = 9, PLANE = SIDE * SIDE, PARTS = 27, EACH = PLANE / PARTS };
+
+static TlSweepCell cell_of_plane(int k) {
+  return (TlSweepCell){.at = {4 * (k % SIDE) - 10, 4 * (k / SIDE) + 7, 2}};
+}
+
+/* Equal cells of one plane. owners: of each of them, which all ranks find alike; -1: not known yet. */
+static void part_a_plane(TlComm *comm, void *owners) {
+  int me = tl_comm_rank(comm), *owner = owners;
+  TlDomain bodies = {0};
+  TlCellCuts cuts = {0};
+  TlWeight weight[EACH];
+  TlSweepCell cell[EACH];
+  for (int i = 0; i < EACH; i++) {
+    int k = EACH * me + i;
+    cell[i] = cell_of_plane(k);
+    weight[i] = (TlWeight){tl_vec3(k % SIDE, k / SIDE, 0), 1, TL_WEIGHT_BODY};
+  }
+  CK_OK(tl_domain_cut(&bodies, comm, weight, EACH));
+  CK_OK(tl_cell_cuts_make(&cuts, comm, &bodies, cell, EACH));
+  for (int k = 0; k < PLANE; k++) {
+    TlSweepCell here = cell_of_plane(k);
+    double box[6];
+    int rank = tl_cell_cuts_owner(&cuts, &here);
+    tl_cell_cuts_region(&cuts, rank, box);
+    for (int a = 0; a < 3; a++)
+      ck_assert(box[a] <= (double)here.at[a] && (double)here.at[a] <= box[3 + a]);
+    if (owner[k] < 0) owner[k] = rank;
+    ck_assert_int_eq(owner[k], rank);
+  }
+  tl_cell_cuts_free(&cuts);
+  tl_domain_free(&bodies);
+}
+
+/* 27 ranks have three of 9 x 9 cells each: no plane between them halves 81 as 13 ranks stand to 14. */
+START_TEST(cells_of_a_plane) {
+  int owner[PLANE], cells[PARTS] = {0};
+  for (int k = 0; k < PLANE; k++) owner[k] = -1;
+  tl_ranks_run(PARTS, part_a_plane, owner);
+  for (int k = 0; k < PLANE; k++) cells[owner[k]]++;
+  for (int r = 0; r < PARTS; r++) ck_assert_int_eq(cells[r], EACH);
 }
 END_TEST
 
@@ -122,4 +202,4 @@ START_TEST(ranks_without_grains) {
 }
 END_TEST
 
-TL_TEST_MAIN("balance", work_is_shared, ranks_without_grains)
+TL_TEST_MAIN("balance", work_is_shared, a_heap_at_rest, cells_of_a_plane, ranks_without_grains)
