@@ -1,9 +1,11 @@
 #include "post/report_run.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "conf/param.h"
 #include "conf/yaml_tree.h"
 #include "post/ensemble_scene.h"
+#include "shape/ground_sources.h"
 #include "shape/rock.h"
 
 #include <math.h>
@@ -185,6 +187,77 @@ static TlStatus warn_blocks(const TlReportRun *run, TlHtml *items, int64_t *coun
   return TL_OK;
 }
 
+/* ---- values of the ground ---- */
+
+static const char *text_at(const TlYamlNode *map, const char *key) {
+  const TlYamlNode *of = map && map->kind == TL_YAML_MAP ? tl_yaml_find(map, key) : NULL;
+  return of && of->text ? of->text : "";
+}
+
+static double number_at(const TlYamlNode *map, const char *key) {
+  double value = 0;
+  return tl_parse_real(text_at(map, key), &value) == TL_OK ? value : 0;
+}
+
+/* Kinds that are moved between those of the table have values of several. */
+static bool is_shifted(const TlYamlNode *study, const TlYamlNode *terrain) {
+  const TlYamlNode *ensemble = tl_yaml_find(study, "ensemble");
+  const TlYamlNode *ranges =
+      ensemble && ensemble->kind == TL_YAML_MAP ? tl_yaml_find(ensemble, "ranges") : NULL;
+  for (size_t i = 0; ranges && i < ranges->count; i++)
+    if (strcmp(text_at(&ranges->children[i], "key"), "terrain.ground_shift") == 0) return true;
+  return number_at(terrain, "ground_shift") != 0;
+}
+
+static TlStatus add_kind(const char *kind, bool shifted, TlGrowingText *kinds) {
+  if (!*kind || strcmp(kind, "none") == 0) return TL_OK;
+  if (tl_ground_is_compared(kind) && !shifted) return TL_OK;
+  size_t length = strlen(kind);
+  for (const char *at = kinds->text ? kinds->text : ""; *at;) { /* once each */
+    size_t word = strcspn(at, ",");
+    if (word == length && strncmp(at, kind, length) == 0) return TL_OK;
+    at += word + strspn(at + word, ", ");
+  }
+  return tl_text_add(kinds, ", ", kind);
+}
+
+/* Of the ground and its forest: values that are from memory, which shape/ground_sources.h names. */
+static TlStatus warn_sources(const TlYamlNode *study, TlHtml *items, int64_t *count) {
+  const TlYamlNode *terrain = tl_yaml_find(study, "terrain");
+  if (!terrain || terrain->kind != TL_YAML_MAP) return TL_OK;
+  const TlYamlNode *classes = tl_yaml_find(terrain, "classes"),
+                   *forest = tl_yaml_find(terrain, "forest");
+  TlGrowingText kinds = {0};
+  bool shifted = is_shifted(study, terrain), stems = number_at(forest, "stems_per_ha") > 0;
+  TlStatus status = add_kind(text_at(terrain, "ground"), shifted, &kinds);
+  for (size_t i = 0; status == TL_OK && classes && i < classes->count; i++) {
+    status = add_kind(text_at(&classes->children[i], "ground"), shifted, &kinds);
+    stems |= number_at(&classes->children[i], "stems_per_ha") > 0;
+  }
+  if (status == TL_OK && kinds.text)
+    warn(items, count,
+         "Values of the ground were not compared with a published source%s: %s. They are a "
+         "starting point; neighbouring kinds show what depends on them (docs/theory/ground.md).",
+         shifted ? ", since kinds are moved along their table" : "", kinds.text);
+  if (status == TL_OK && stems && !(number_at(forest, "stem_energy_kJ") > 0))
+    warn(items, count,
+         "The energy that a stem takes follows from its diameter by a relation for conifers that "
+         "was not compared with a source: terrain.forest.stem_energy_kJ gives that of the "
+         "species (docs/theory/ground.md).");
+  tl_free(kinds.text);
+  return status;
+}
+
+static TlStatus warn_ground(const TlReportRun *run, TlHtml *items, int64_t *count) {
+  const char *text = run->scene.study ? run->scene.study : "";
+  TlYamlNode study = {0};
+  TlStatus status = TL_OK;
+  if (tl_yaml_parse("study", text, strlen(text), &study) == TL_OK && study.kind == TL_YAML_MAP)
+    status = warn_sources(&study, items, count);
+  tl_yaml_free(&study);
+  return status;
+}
+
 static void warn_collisions(const TlReportRun *run, TlHtml *items, int64_t *count) {
   char text[40], ids[300];
   double embedded = last_of(run, "embedded"), unresolved = last_of(run, "unresolved");
@@ -281,6 +354,7 @@ TlStatus tl_report_run_warnings(const TlReportRun *run, TlHtml *items, int64_t *
   warn_unfinished(run, items, count);
   warn_motion(run, items, count);
   if (tl_scene_is_ensemble(&run->scene)) TL_TRY(warn_blocks(run, items, count));
+  TL_TRY(warn_ground(run, items, count));
   warn_collisions(run, items, count);
   warn_depth(run, items, count);
   if (run->triaxial) warn_test(run, items, count);
