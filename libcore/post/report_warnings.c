@@ -158,7 +158,7 @@ static void warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
                              : ", and largest speeds and energies of single grains may be missed");
 }
 
-/* Blocks of an ensemble that came to rest within their diameter of where they were released, and
+/* Blocks of an ensemble, or on ground of a named kind, that came to rest within their diameter of where they were released, and
  * blocks that are not of rock. */
 static TlStatus warn_blocks(const TlReportRun *run, TlHtml *items, int64_t *count) {
   const TlReportMotion *m = &run->motion;
@@ -209,8 +209,12 @@ static bool is_shifted(const TlYamlNode *study, const TlYamlNode *terrain) {
   return number_at(terrain, "ground_shift") != 0;
 }
 
+static bool is_kind(const char *ground) {
+  return *ground && strcmp(ground, "none") != 0;
+}
+
 static TlStatus add_kind(const char *kind, bool shifted, TlGrowingText *kinds) {
-  if (!*kind || strcmp(kind, "none") == 0) return TL_OK;
+  if (!is_kind(kind)) return TL_OK;
   if (tl_ground_is_compared(kind) && !shifted) return TL_OK;
   size_t length = strlen(kind);
   for (const char *at = kinds->text ? kinds->text : ""; *at;) { /* once each */
@@ -248,12 +252,25 @@ static TlStatus warn_sources(const TlYamlNode *study, TlHtml *items, int64_t *co
   return status;
 }
 
-static TlStatus warn_ground(const TlReportRun *run, TlHtml *items, int64_t *count) {
+static bool names_ground(const TlYamlNode *study) {
+  const TlYamlNode *terrain = tl_yaml_find(study, "terrain");
+  const TlYamlNode *classes =
+      terrain && terrain->kind == TL_YAML_MAP ? tl_yaml_find(terrain, "classes") : NULL;
+  for (size_t i = 0; classes && i < classes->count; i++)
+    if (is_kind(text_at(&classes->children[i], "ground"))) return true;
+  return is_kind(text_at(terrain, "ground"));
+}
+
+/* Of blocks on ground, as far as the study tells of them. */
+static TlStatus warn_rockfall(const TlReportRun *run, TlHtml *items, int64_t *count) {
   const char *text = run->scene.study ? run->scene.study : "";
   TlYamlNode study = {0};
   TlStatus status = TL_OK;
-  if (tl_yaml_parse("study", text, strlen(text), &study) == TL_OK && study.kind == TL_YAML_MAP)
-    status = warn_sources(&study, items, count);
+  bool read =
+      tl_yaml_parse("study", text, strlen(text), &study) == TL_OK && study.kind == TL_YAML_MAP;
+  if (tl_scene_is_ensemble(&run->scene) || (read && names_ground(&study)))
+    status = warn_blocks(run, items, count);
+  if (status == TL_OK && read) status = warn_sources(&study, items, count);
   tl_yaml_free(&study);
   return status;
 }
@@ -353,8 +370,7 @@ TlStatus tl_report_run_warnings(const TlReportRun *run, TlHtml *items, int64_t *
   char text[40];
   warn_unfinished(run, items, count);
   warn_motion(run, items, count);
-  if (tl_scene_is_ensemble(&run->scene)) TL_TRY(warn_blocks(run, items, count));
-  TL_TRY(warn_ground(run, items, count));
+  TL_TRY(warn_rockfall(run, items, count));
   warn_collisions(run, items, count);
   warn_depth(run, items, count);
   if (run->triaxial) warn_test(run, items, count);

@@ -69,6 +69,8 @@ told shifted.run >said
 light=(fall.yaml --set time.duration_s=0.01 --set grains.density_kg_m3=1000 -o light.run --overwrite --no-progress)
 "$BIN/talus-solve" "${light[@]}" --set terrain.ground=soft >out 2>err || fail "light blocks: $(cat err)"
 grep -q '12 blocks are of 1000 kg/m3 (material grain); rock has 2300 to 3000' err || fail "no word on the density: $(cat err)"
+"$BIN/talus-report" light.run -o light.html -q >out 2>err || fail "the report of light blocks: $(cat err)"
+grep -q '12 of 12 blocks have a density outside of 2300 to 3000' light.html || fail "the density is not in the report"
 "$BIN/talus-mpirun" -n 2 "$BIN/talus-solve" "${light[@]}" --set terrain.ground=soft >out 2>err || fail "light blocks on two ranks: $(cat err)"
 [ "$(grep -c '12 blocks are of 1000 kg/m3' err)" = 1 ] || fail "the density on two ranks: $(cat err)"
 for more in "--set terrain.ground=soft --set grains.density_kg_m3=2700" ""; do
