@@ -356,10 +356,11 @@ static TlStatus write_danger(const Maps *m, const TlMapOptions *out, double *lev
     if (!isnan(level[i])) count[(int)level[i] - RESIDUAL]++;
   for (int k = 0; k < HIGH; k++)
     TL_TRY(tl_figures_add(figures, danger_name[k], count[k], "", "post/maps.h"));
-  char meaning[240];
+  char meaning[320];
   snprintf(meaning, sizeof meaning,
            "danger level of single cells by the matrix %s: 1 residual, 2 low (yellow), 3 medium "
-           "(blue), 4 high (red); of %.6g releases a year",
+           "(blue), 4 high (red); of %.6g releases a year; the matrix was given for this map and "
+           "was not compared with a guideline",
            out->danger, out->release_per_year);
   TlMapFile file = map_file(m, out, "danger", "", meaning);
   if (strcmp(out->extension, "tif") == 0) file.colour = danger_colour;

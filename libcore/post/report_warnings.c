@@ -1,9 +1,11 @@
 #include "post/report_run.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "conf/param.h"
 #include "conf/yaml_tree.h"
 #include "post/ensemble_scene.h"
+#include "shape/ground_sources.h"
 #include "shape/rock.h"
 
 #include <math.h>
@@ -156,7 +158,7 @@ static void warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
                              : ", and largest speeds and energies of single grains may be missed");
 }
 
-/* Blocks of an ensemble that came to rest within their diameter of where they were released, and
+/* Blocks of an ensemble, or on ground of a named kind, that came to rest within their diameter of where they were released, and
  * blocks that are not of rock. */
 static TlStatus warn_blocks(const TlReportRun *run, TlHtml *items, int64_t *count) {
   const TlReportMotion *m = &run->motion;
@@ -183,6 +185,94 @@ static TlStatus warn_blocks(const TlReportRun *run, TlHtml *items, int64_t *coun
          "as wrong as the density.",
          (long long)light, (long long)blocks, TL_ROCK_LEAST_KG_M3, TL_ROCK_MOST_KG_M3);
   return TL_OK;
+}
+
+/* ---- values of the ground ---- */
+
+static const char *text_at(const TlYamlNode *map, const char *key) {
+  const TlYamlNode *of = map && map->kind == TL_YAML_MAP ? tl_yaml_find(map, key) : NULL;
+  return of && of->text ? of->text : "";
+}
+
+static double number_at(const TlYamlNode *map, const char *key) {
+  double value = 0;
+  return tl_parse_real(text_at(map, key), &value) == TL_OK ? value : 0;
+}
+
+/* Kinds that are moved between those of the table have values of several. */
+static bool is_shifted(const TlYamlNode *study, const TlYamlNode *terrain) {
+  const TlYamlNode *ensemble = tl_yaml_find(study, "ensemble");
+  const TlYamlNode *ranges =
+      ensemble && ensemble->kind == TL_YAML_MAP ? tl_yaml_find(ensemble, "ranges") : NULL;
+  for (size_t i = 0; ranges && i < ranges->count; i++)
+    if (strcmp(text_at(&ranges->children[i], "key"), "terrain.ground_shift") == 0) return true;
+  return number_at(terrain, "ground_shift") != 0;
+}
+
+static bool is_kind(const char *ground) {
+  return *ground && strcmp(ground, "none") != 0;
+}
+
+static TlStatus add_kind(const char *kind, bool shifted, TlGrowingText *kinds) {
+  if (!is_kind(kind)) return TL_OK;
+  if (tl_ground_is_compared(kind) && !shifted) return TL_OK;
+  size_t length = strlen(kind);
+  for (const char *at = kinds->text ? kinds->text : ""; *at;) { /* once each */
+    size_t word = strcspn(at, ",");
+    if (word == length && strncmp(at, kind, length) == 0) return TL_OK;
+    at += word + strspn(at + word, ", ");
+  }
+  return tl_text_add(kinds, ", ", kind);
+}
+
+/* Of the ground and its forest: values that are from memory, which shape/ground_sources.h names. */
+static TlStatus warn_sources(const TlYamlNode *study, TlHtml *items, int64_t *count) {
+  const TlYamlNode *terrain = tl_yaml_find(study, "terrain");
+  if (!terrain || terrain->kind != TL_YAML_MAP) return TL_OK;
+  const TlYamlNode *classes = tl_yaml_find(terrain, "classes"),
+                   *forest = tl_yaml_find(terrain, "forest");
+  TlGrowingText kinds = {0};
+  bool shifted = is_shifted(study, terrain), stems = number_at(forest, "stems_per_ha") > 0;
+  TlStatus status = add_kind(text_at(terrain, "ground"), shifted, &kinds);
+  for (size_t i = 0; status == TL_OK && classes && i < classes->count; i++) {
+    status = add_kind(text_at(&classes->children[i], "ground"), shifted, &kinds);
+    stems |= number_at(&classes->children[i], "stems_per_ha") > 0;
+  }
+  if (status == TL_OK && kinds.text)
+    warn(items, count,
+         "Values of the ground were not compared with a published source%s: %s. They are a "
+         "starting point; neighbouring kinds show what depends on them (docs/theory/ground.md).",
+         shifted ? ", since kinds are moved along their table" : "", kinds.text);
+  if (status == TL_OK && stems && !(number_at(forest, "stem_energy_kJ") > 0))
+    warn(items, count,
+         "The energy that a stem takes follows from its diameter by a relation for conifers that "
+         "was not compared with a source: terrain.forest.stem_energy_kJ gives that of the "
+         "species (docs/theory/ground.md).");
+  tl_free(kinds.text);
+  return status;
+}
+
+static bool names_ground(const TlYamlNode *study) {
+  const TlYamlNode *terrain = tl_yaml_find(study, "terrain");
+  const TlYamlNode *classes =
+      terrain && terrain->kind == TL_YAML_MAP ? tl_yaml_find(terrain, "classes") : NULL;
+  for (size_t i = 0; classes && i < classes->count; i++)
+    if (is_kind(text_at(&classes->children[i], "ground"))) return true;
+  return is_kind(text_at(terrain, "ground"));
+}
+
+/* Of blocks on ground, as far as the study tells of them. */
+static TlStatus warn_rockfall(const TlReportRun *run, TlHtml *items, int64_t *count) {
+  const char *text = run->scene.study ? run->scene.study : "";
+  TlYamlNode study = {0};
+  TlStatus status = TL_OK;
+  bool read =
+      tl_yaml_parse("study", text, strlen(text), &study) == TL_OK && study.kind == TL_YAML_MAP;
+  if (tl_scene_is_ensemble(&run->scene) || (read && names_ground(&study)))
+    status = warn_blocks(run, items, count);
+  if (status == TL_OK && read) status = warn_sources(&study, items, count);
+  tl_yaml_free(&study);
+  return status;
 }
 
 static void warn_collisions(const TlReportRun *run, TlHtml *items, int64_t *count) {
@@ -280,7 +370,7 @@ TlStatus tl_report_run_warnings(const TlReportRun *run, TlHtml *items, int64_t *
   char text[40];
   warn_unfinished(run, items, count);
   warn_motion(run, items, count);
-  if (tl_scene_is_ensemble(&run->scene)) TL_TRY(warn_blocks(run, items, count));
+  TL_TRY(warn_rockfall(run, items, count));
   warn_collisions(run, items, count);
   warn_depth(run, items, count);
   if (run->triaxial) warn_test(run, items, count);

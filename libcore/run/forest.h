@@ -25,7 +25,8 @@ typedef struct TlForest {
   double stems_per_ha, stem_diameter_m, stem_height_m, stem_energy_kJ;
 } TlForest;
 
-/* What a stem of this diameter takes where the study says nothing: 38.7 D^2.31 J, D in cm. */
+/* What a stem of this diameter takes where the study says nothing: 38.7 D^2.31 J, D in cm; from
+ * memory, not compared with a source. */
 double tl_stem_energy_kJ(double diameter_m);
 /* Does the study have stems anywhere? */
 bool tl_forest_stands(const struct TlSetup *setup);

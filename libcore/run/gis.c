@@ -85,14 +85,38 @@ static TlStatus take_fields(const TlVector *v, int64_t feature, const TlParam *p
   return TL_OK;
 }
 
+/* Fields of the release area of an ensemble: the volume of its blocks, or the ends of its range. */
+enum { VOLUME = 0, LEAST, MOST, VOLUMES };
+static const TlParam volume_params[VOLUMES] = {
+    {"volume_m3", TL_P_REAL, VOLUME * sizeof(double), "m3", "0", 1e-9, 1e9, NULL, "", NULL},
+    {"least_volume_m3", TL_P_REAL, LEAST * sizeof(double), "m3", "0", 1e-9, 1e9, NULL, "", NULL},
+    {"most_volume_m3", TL_P_REAL, MOST * sizeof(double), "m3", "0", 1e-9, 1e9, NULL, "", NULL}};
+
+static TlStatus take_volumes(const Gis *g, const TlVector *v) {
+  TlEnsembleSetup *e = &g->setup->ensemble;
+  double volume[VOLUMES] = {0};
+  TL_TRY(take_fields(v, 0, volume_params, VOLUMES, volume));
+  if (volume[VOLUME] > 0) e->least_volume_m3 = e->most_volume_m3 = volume[VOLUME];
+  if (volume[LEAST] > 0) e->least_volume_m3 = volume[LEAST];
+  if (volume[MOST] > 0) e->most_volume_m3 = volume[MOST];
+  return TL_OK;
+}
+
+/* drawn: of an area from which an ensemble draws its blocks, as many as ensemble.count says. */
+static bool is_used(const char *field, const TlParam *params, size_t count, bool drawn) {
+  const TlParam *param = param_of(params, count, field);
+  if (names(field, density_field)) return true;
+  if (drawn && param_of(volume_params, VOLUMES, field)) return true;
+  return param && !(drawn && strcmp(param->key, "count") == 0);
+}
+
 static TlStatus say_fields(const char *source, const char *what, const TlVector *v,
-                           const TlParam *params, size_t count) {
+                           const TlParam *params, size_t count, bool drawn) {
   TlGrowingText used = {0}, other = {0};
   TlStatus status = TL_OK;
   for (int64_t k = 0; status == TL_OK && k < v->fields; k++)
-    status = tl_text_add(
-        param_of(params, count, v->field[k]) || names(v->field[k], density_field) ? &used : &other,
-        ", ", v->field[k]);
+    status =
+        tl_text_add(is_used(v->field[k], params, count, drawn) ? &used : &other, ", ", v->field[k]);
   if (status == TL_OK)
     tl_log_info("%s: %lld %s%s; fields used: %s; not used: %s", source, (long long)v->parts, what,
                 v->parts == 1 ? "" : "s", used.text ? used.text : "none",
@@ -170,6 +194,7 @@ static TlStatus take_release(const Gis *g, const TlVector *v) {
   TlReleaseSetup *r = &g->setup->release;
   char place[512];
   double low[2], high[2];
+  bool drawn = g->setup->ensemble.count > 0;
   bounds_of(v, low, high);
   TL_TRY(check_on_terrain(g, low, high));
   warn_of_area(g, r->polygon_file, low, high);
@@ -179,7 +204,8 @@ static TlStatus take_release(const Gis *g, const TlVector *v) {
     TL_TRY(take_fields(v, 0, tl_release_params, TL_RELEASE_PARAMS, r));
     TL_TRY(take_density(v, 0, &density));
     if (density > 0) g->setup->grains.density_kg_m3 = density;
-    TL_TRY(say_fields(r->polygon_file, "ring", v, tl_release_params, TL_RELEASE_PARAMS));
+    if (drawn) TL_TRY(take_volumes(g, v));
+    TL_TRY(say_fields(r->polygon_file, "ring", v, tl_release_params, TL_RELEASE_PARAMS, drawn));
   } else {
     tl_log_info("%s: %lld areas; their fields are not used, for they would be those of one: "
                 "'|subset=CONDITION' takes one",
@@ -203,7 +229,8 @@ static TlStatus read_release(const Gis *g) {
   if (status == TL_OK) status = take_release(g, &v);
   tl_vector_free(&v);
   TL_TRY(at_key(g, "release.polygon_file", status));
-  return tl_release_check(&g->setup->release, true, g->study); /* what the fields say */
+  TL_TRY(tl_release_check(&g->setup->release, true, g->study)); /* what the fields say */
+  return tl_ensemble_check_sizes(&g->setup->ensemble, g->study);
 }
 
 /* ---- places of bodies ---- */
@@ -274,7 +301,7 @@ static TlStatus take_points(const Gis *g, const TlVector *v, int64_t i) {
   TlBodySetup *body;
   TL_TRY(TL_NEW(body, (size_t)v->parts));
   TlStudyList bodies = {body, 0};
-  TlStatus status = say_fields(row->points_file, "point", v, tl_body_params, TL_BODY_PARAMS);
+  TlStatus status = say_fields(row->points_file, "point", v, tl_body_params, TL_BODY_PARAMS, false);
   while (status == TL_OK && bodies.count < v->parts) {
     int64_t point = bodies.count++;
     status = make_body(g, v, point, row, &body[point]);

@@ -21,6 +21,10 @@
  * The field density_kg_m3 of a point gives its body a material of that density, else like the body's own, with its
  * pairs: it is added to the lists, as "NAME, D kg/m3". Of a release area it is grains.density_kg_m3.
  *
+ * In an ensemble the field volume_m3 of a release area gives all blocks this volume, least_volume_m3 and
+ * most_volume_m3 the range from which theirs are drawn (the keys of section ensemble), and a field count is
+ * not used: ensemble.count says how many blocks are drawn.
+ *
  * Fields with the name of a key (the first 10 letters suffice, as in a shapefile, capitals or not)
  * set it: of bodies at each point, of release where the file has one feature. The log says which
  * were used and which were not. TL_EINPUT at the study's key: what tl_vector_read refuses, a field's

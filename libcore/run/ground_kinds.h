@@ -1,6 +1,7 @@
 /* Ground as rockfall engineers name it: seven kinds from extra soft to extra hard, each with friction
  * that rises with the distance slid, drag while a block touches it, and no restitution (Leine and others
- * 2014; docs/theory/ground.md). A kind is a row:
+ * 2014; docs/theory/ground.md). Which of the values were compared with a source: shape/ground_sources.h.
+ * A kind is a row:
  *
  *   enumerator, name in studies, friction at first, decay 1/s, rise 1/m, drag 1/s
  */

@@ -70,7 +70,9 @@ static const TlParam terrain_params[] = {
     CHOICE(
         TlTerrainSetup, ground, "none", TL_GROUND_CHOICES,
         "what rockfall engineers call the ground: friction that rises with the distance slid, drag "
-        "while a block touches, no restitution (docs/theory/ground.md); none: contact.boundary_*"),
+        "while a block touches, no restitution (docs/theory/ground.md: values of soft to "
+        "medium-hard and the drag of hard were not compared with a source); none: "
+        "contact.boundary_*"),
     REAL(
         TlTerrainSetup, ground_shift, "", "0", -6, 6,
         "moves all kinds of ground so far from extra-soft to extra-hard: 1 makes soft medium-soft, "
@@ -102,8 +104,10 @@ static const TlParam forest_params[] = {
     REAL(TlForest, stem_diameter_m, "m", "0.3", 0, 10, "their diameter"),
     REAL(TlForest, stem_height_m, "m", "10", 0, 100,
          "blocks whose mass centre is higher above the ground pass over them"),
-    REAL(TlForest, stem_energy_kJ, "kJ", "0", 0, 1e6,
-         "energy that a stem can take; 0: by its diameter D in cm, 38.7 D^2.31 J"),
+    REAL(
+        TlForest, stem_energy_kJ, "kJ", "0", 0, 1e6,
+        "energy that a stem can take; 0: by its diameter D in cm, 38.7 D^2.31 J (for conifers; not "
+        "compared with a source)"),
 };
 static const TlStudySection terrain_sections[] = {
     {"forest", offsetof(TlTerrainSetup, forest), sizeof(TlForest), false,

@@ -111,7 +111,7 @@ static TlStatus check_grounds(const TlSetup *s, const TlStudy *study) {
       "has neither (terrain.roughness_m, stems_per_ha)");
 }
 
-static TlStatus check_sizes(const TlEnsembleSetup *e, const TlStudy *study) {
+TlStatus tl_ensemble_check_sizes(const TlEnsembleSetup *e, const TlStudy *study) {
   if ((e->least_volume_m3 > 0) != (e->most_volume_m3 > 0))
     return tl_study_fail(study, TL_EINPUT,
                          e->least_volume_m3 > 0 ? "ensemble.most_volume_m3"
@@ -243,7 +243,7 @@ TlStatus tl_ensemble_settle(TlSetup *s, const TlStudy *study) {
   TL_TRY(check_bodies(s, study));
   TL_TRY(check_together(&s->ensemble, study));
   TL_TRY(check_grounds(s, study));
-  TL_TRY(check_sizes(&s->ensemble, study));
+  TL_TRY(tl_ensemble_check_sizes(&s->ensemble, study));
   TL_TRY(check_ranges(s, study));
   TL_TRY(tl_shapes_check_names(&s->shapes, &s->ensemble.shapes, "ensemble.shapes", study));
   bool area = s->ensemble.from == TL_FROM_AREA;

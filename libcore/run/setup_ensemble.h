@@ -43,5 +43,7 @@ struct TlSetup;
 /* Before the other checks: what an ensemble cannot do is refused at its key, and what it implies for
  * other sections (a release area that follows the ground, blocks that run until they rest) is set. */
 TlStatus tl_ensemble_settle(struct TlSetup *setup, const TlStudy *study);
+/* The range of volumes: both ends or none, the least first. Fields of a release area may set it, too. */
+TlStatus tl_ensemble_check_sizes(const TlEnsembleSetup *ensemble, const TlStudy *study);
 
 #endif

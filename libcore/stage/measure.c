@@ -98,7 +98,8 @@ static const TlParam params[] = {
      "with --maps: danger levels by this matrix of letters r (red), b (blue) and y (yellow) for "
      "strong, "
      "medium and weak intensity, each of events of up to 30, 100 and 300 years, as rrr/bby/byy "
-     "(docs/guide/rockfall.md)",
+     "(the Canton of Ticino's; the federal guideline of Switzerland was not compared, see "
+     "docs/guide/rockfall.md)",
      "MATRIX"},
     {"avaframe", TL_P_CHOICE, offsetof(TlMeasureStage, avaframe), "", "none", 0, 0, "none|tif|asc",
      "also the blocks as simulations of AvaFrame, for its probability maps and its QGIS connector, "

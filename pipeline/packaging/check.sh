@@ -44,5 +44,7 @@ inside 'mkdir /root/first && cd /root/first
   cd /root/first
   man -w talus-solve 2>/dev/null || test -f /usr/share/man/man1/talus-solve.1.gz'
 inside 'apt-get -qq remove -y talus libtalus-dev python3-talus talus-doc >/dev/null 2>&1
-  ! ls /usr/bin/talus-* /usr/share/talus /usr/lib/python3/dist-packages/talus /usr/include/talus.h 2>/dev/null'
+  for left in /usr/bin/talus-* /usr/share/talus /usr/lib/python3/dist-packages/talus /usr/include/talus.h; do
+    [ ! -e "$left" ] || { echo "left behind: $left" >&2; false; }
+  done'
 echo "the packages install, work and go in a clean Debian 12"

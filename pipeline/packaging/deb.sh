@@ -73,6 +73,11 @@ pack() { # PACKAGE ARCHITECTURE SECTION DEPENDS SUMMARY DESCRIPTION
     [ -z "$4" ] || printf 'Depends: %s\n' "$4"
     printf 'Section: %s\nPriority: optional\nDescription: %s\n %s\n' "$3" "$5" "$6"
   } >"$folder/DEBIAN/control"
+  if [ -d "$folder/usr/lib/python3" ]; then # what Python compiled when root imported the module
+    printf '#!/bin/sh\nset -e\nfind %s -name __pycache__ -prune -exec rm -rf {} +\n' \
+      /usr/lib/python3/dist-packages/talus >"$folder/DEBIAN/prerm"
+    chmod 755 "$folder/DEBIAN/prerm"
+  fi
   (cd "$folder" && find usr -type f -printf '%P\0' | LC_ALL=C sort -z | sed -z 's|^|usr/|' | xargs -0 md5sum) \
     >"$folder/DEBIAN/md5sums"
   find "$folder" -print0 | xargs -0 touch -h -d "@$SOURCE_DATE_EPOCH"

@@ -71,6 +71,11 @@ for driver, name, code in (("GPKG", "high.gpkg", 32632), ("GeoJSON", "high.geojs
     write(driver, name, code, [("high", dict(density_kg_m3=REAL, above_ground_m=REAL), HIGH)])
 write("GPKG", "deep.gpkg", 32632, [("deep", {}, [("POINT Z (500050 5200060 1500)", {})])])
 write("GPKG", "heavy.gpkg", 32632, [("area", dict(count=INT, density_kg_m3=REAL), [(AREAS[0][0], dict(count=5, density_kg_m3=2900.0))])])
+for driver, name, fields in (("GPKG", "sized.gpkg", dict(count=5, volume_m3=0.5)),
+                             ("ESRI Shapefile", "sized.shp", dict(least_volume_m3=0.3, most_volume_m3=0.9)),
+                             ("GeoJSON", "sized.geojson", dict(least_volume_m3=0.9, most_volume_m3=0.3))):
+    short = {key[:10] if name.endswith("shp") else key: value for key, value in fields.items()}
+    write(driver, name, 32632, [("area", {key: REAL if "_" in key else INT for key in short}, [(AREAS[0][0], short)])])
 open("study/meridian.geojson", "w").write('{"type": "Feature", "properties": null, "geometry": {"type": "Point", "coordinates": [9, 46.9545]}}')
 PYTHON
 
@@ -203,6 +208,24 @@ make_study over 'grains: {shapes: [block]}' 'release: {polygon_file: over.gpkg, 
 rm -rf over.run; "$BIN/talus-ensemble" study/over.yaml --set "gravity_m_s2=[0,0,-9.81]" -o over.run >out 2>err || fail "an area over the border: $(cat err)"
 grep -q 'over.gpkg: the release area reaches beyond the terrain, from east 499900 to 500090, where that covers 499995' err || fail "no word of the border: $(cat err)"
 awk -F, 'NR > 1 && $7 < 499990 {bad = 1} END {exit bad || NR != 21}' over.run/blocks.csv || fail "places over the border: $(cut -d, -f7 over.run/blocks.csv)"
+# volumes of an ensemble's blocks from its release area; how many are drawn is not the area's to say
+for source in gpkg shp geojson; do
+  make_study sized 'grains: {shapes: [block]}' "release: {polygon_file: sized.$source, above_ground_m: 1}" \
+    'ensemble: {count: 20, least_volume_m3: 2, most_volume_m3: 3}'
+  rm -rf sized.run; "$BIN/talus-ensemble" study/sized.yaml --set "gravity_m_s2=[0,0,-9.81]" -o sized.run >out 2>err
+  code=$?
+  if [ $source = geojson ]; then
+    [ $code = 1 ] && grep -q 'ensemble.most_volume_m3: is below least_volume_m3' err || fail "a range upside down: $(cat err)"
+    continue
+  fi
+  [ $code = 0 ] || fail "volumes of an area ($source): $(cat err)"
+  case $source in
+  gpkg) grep -q 'fields used: volume_m3; not used: count$' err || fail "fields of $source: $(cat err)"; low=0.5 high=0.5;;
+  shp) grep -q 'fields used: least_volu, most_volum; not used: none' err || fail "fields of $source: $(cat err)"; low=0.3 high=0.9;;
+  esac
+  awk -F, -v low=$low -v high=$high 'NR > 1 && ($5 < low - 1e-9 || $5 > high + 1e-9) {bad = 1} NR > 1 {least = NR == 2 || $5 < least ? $5 : least}
+    END {exit bad || NR != 21 || least > low + 0.3}' sized.run/blocks.csv || fail "volumes of $source: $(cut -d, -f5 sized.run/blocks.csv)"
+done
 make_study nine 'grains: {shapes: [block]}' "release: {$lattice, polygon_file: \"areas.gpkg|subset=name = 'scar'\"}"
 rm -rf nine.run; solve study/nine.yaml -o nine.run || fail "a subset: $(cat err)"
 grep -q '^grains: 9$' out || fail "the field count is not used: $(grep ^grains: out)"

@@ -49,10 +49,28 @@ half=$(hash_of --set terrain.ground=soft --set terrain.ground_shift=0.5)
 [ "$(hash_of --set terrain.ground=soft --set terrain.ground_shift=-5)" = "$(hash_of --set terrain.ground=extra-soft)" ] || fail "softer than extra-soft"
 solve fall.yaml -o long-soft.run --set terrain.ground=extra-soft
 solve fall.yaml -o long-coulomb.run --set contact.boundary_friction=0.2 --set contact.boundary_restitution=0
+# the report names the kinds whose values were not compared with a source, and stems whose energy was not given
+told() { # RUN: what its report says of sources
+  "$BIN/talus-report" "$1" -o told.html --overwrite -q >out 2>err || fail "the report of $1: $(cat err)"
+  sed -n 's/^<li>\(.*not compared with a.* source.*\)<\/li>$/\1/p' told.html
+}
+told extra-hard.run >said; [ ! -s said ] || fail "extra-hard: $(cat said)"
+told medium.run >said; grep -q 'published source: medium\.' said || fail "medium: $(cat said)"
+sed 's/^terrain: .*/terrain: {name: slope, classes: [{id: 1, name: a, ground: extra-hard}, {id: 2, name: b, ground: soft, stems_per_ha: 50}]}/' \
+  fall.yaml >wooded.yaml
+solve wooded.yaml -o wooded.run --set time.duration_s=0.01
+told wooded.run >said
+[ "$(grep -c . said)" = 2 ] && grep -q 'published source: soft\.' said && grep -q 'stem takes' said || fail "classes and stems: $(cat said)"
+solve fall.yaml -o shifted.run --set time.duration_s=0.01 --set terrain.ground=extra-hard --set terrain.ground_shift=-0.5 \
+  --set terrain.forest.stems_per_ha=50 --set terrain.forest.stem_energy_kJ=100
+told shifted.run >said
+[ "$(grep -c . said)" = 1 ] && grep -q 'moved along their table: extra-hard' said || fail "shifted: $(cat said)"
 # blocks that are not of rock, on ground whose values are of rock; on other ground nothing is said
 light=(fall.yaml --set time.duration_s=0.01 --set grains.density_kg_m3=1000 -o light.run --overwrite --no-progress)
 "$BIN/talus-solve" "${light[@]}" --set terrain.ground=soft >out 2>err || fail "light blocks: $(cat err)"
 grep -q '12 blocks are of 1000 kg/m3 (material grain); rock has 2300 to 3000' err || fail "no word on the density: $(cat err)"
+"$BIN/talus-report" light.run -o light.html -q >out 2>err || fail "the report of light blocks: $(cat err)"
+grep -q '12 of 12 blocks have a density outside of 2300 to 3000' light.html || fail "the density is not in the report"
 "$BIN/talus-mpirun" -n 2 "$BIN/talus-solve" "${light[@]}" --set terrain.ground=soft >out 2>err || fail "light blocks on two ranks: $(cat err)"
 [ "$(grep -c '12 blocks are of 1000 kg/m3' err)" = 1 ] || fail "the density on two ranks: $(cat err)"
 for more in "--set terrain.ground=soft --set grains.density_kg_m3=2700" ""; do
