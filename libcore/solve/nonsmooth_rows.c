@@ -664,6 +664,7 @@ TlStatus tl_nonsmooth_rows(TlNsRows *r) {
   int32_t count;
   *q = (TlNsProblem){0};
   TlMovers movers = tl_movers(b, dynamics_of(r));
+  movers.last = r->last;
   TL_TRY(tl_par_loop(r->found->pairs, 64, 200, tell_contacts, r));
   r->between = r->found->contact;
   if (r->units) {

@@ -42,6 +42,8 @@ typedef struct TlNsRows {
    * contacts within units that are far from touching, four times the way of a fall from rest, are left out. */
   const TlUnits *tried;
   const TlSync *sync; /* NULL: one rank */
+  const TlSolveCost
+      *last; /* of the last steps, by which ranks share cells (islands.h); NULL: by their places */
   TlArena *arena;
   /* filled by tl_nonsmooth_links; without it there are none */
   TlNsFoundJoint *joint; /* [joints] */

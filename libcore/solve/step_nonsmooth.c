@@ -331,7 +331,8 @@ static int64_t visits_of(const TlNsRows *r, const TlNsCount *count) {
 }
 
 /* What ranks are balanced by: the sweeps over a pair. */
-static void price_pairs(const TlNsRows *r, const TlNsCount *impact, const TlNsCount *rest) {
+static void price_pairs(const TlNsRows *r, const TlNsCount *impact, const TlNsCount *rest,
+                        TlSolveCost *cost) {
   for (int32_t g = 0; g < r->groups.count; g++) {
     const TlGroup *group = &r->groups.group[g];
     for (int32_t k = 0; k < group->pairs; k++) {
@@ -339,6 +340,7 @@ static void price_pairs(const TlNsRows *r, const TlNsCount *impact, const TlNsCo
       int64_t sweeps = rest[at].iterations + (impact ? impact[at].iterations : 0);
       int64_t ns = TL_WORK_NS_ISLANDS + sweeps * TL_WORK_NS_RESTING;
       group->impulses[k] = ns < INT32_MAX ? (int32_t)ns : INT32_MAX;
+      cost->resting_ns += ns; /* impacts, too: their sweeps visit all pairs */
     }
   }
 }
@@ -404,7 +406,7 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlStepReport *report) {
   tl_audit_work(audit, TL_AUDIT_COLLISIONS, impact ? visits_of(r, impact) : 0);
   tl_audit_work(audit, TL_AUDIT_RESTING, visits_of(r, rest));
   report_stages(r, impact, rest, report);
-  if (s->sync) price_pairs(r, impact, rest);
+  if (s->sync) price_pairs(r, impact, rest, &s->work->solve_cost);
   report->rest_s = tl_clock_s() - middle;
   return TL_OK;
 }
@@ -425,6 +427,7 @@ static TlStatus try_out(const TlNsRows *whole, TlReduce *d, TlStepReport *report
   if (!known) return TL_ENOMEM;
   for (size_t i = 0; i < n; i++) known[i] = trial.found->contact[i].rest;
   trial.tried = &d->units;
+  trial.last = NULL; /* its cells are others, and would be cut in turn with those of the step */
   tl_reduce_recall_trial(d, trial.dynamics);
   TL_TRY(tl_nonsmooth_rows(&trial));
   TL_TRY(tl_nonsmooth_scatter(&trial));
@@ -515,6 +518,7 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
                    .dynamics = &motion.real,
                    .controls = s->controls,
                    .sync = s->sync,
+                   .last = &w->solve_mean,
                    .arena = &w->arena};
   TlNetLoad load;
   TlNetBond *bond;

@@ -110,7 +110,7 @@ START_TEST(work_is_shared) {
 END_TEST
 
 /* A heap of balls that touch in rows, columns and layers: 10 x 10 cells of the first grid in one layer. */
-static void write_heap(char *text, size_t size) {
+static void write_heap(char *text, size_t size, const char *method) {
   const double apart = 9.999e-3;
   int rows = 40, layers = 4;
   size_t at = (size_t)snprintf(text, size,
@@ -118,7 +118,9 @@ static void write_heap(char *text, size_t size) {
                                "shapes: [{name: ball, diameter_m: 1.0e-2}]\n"
                                "contact: {friction: 0.5, restitution: 0.2}\n"
                                "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
-                               "bodies:\n");
+                               "%s"
+                               "bodies:\n",
+                               method);
   for (int row = 0; row < rows * layers && at < size; row++)
     at += (size_t)snprintf(text + at, size - at,
                            "- {shape: ball, position_m: [0, %.9g, %.9g], count: %d, step_m: "
@@ -131,11 +133,15 @@ static void write_heap(char *text, size_t size) {
 START_TEST(a_heap_at_rest) {
   TL_NOT_SANITIZED();
   static char text[32768];
-  const Scene scene = {"heap", text, 12, 2, 4, 1.12, 1.2};
+  const Scene scene = {"heap", text, 12, 2, 4, 1.12, 1.2},
+              by_constraints = {"heap by constraints", text, 12, 2, 4, 1.12, 1.2};
   tl_log_set("test", TL_LOG_ERROR);
   tl_par_set_threads(1);
-  write_heap(text, sizeof text);
+  write_heap(text, sizeof text, "");
   share_work(&scene);
+  write_heap(text, sizeof text,
+             "solver: {method: nonsmooth}\nnonsmooth: {young_Pa: 1.0e+7, iterations: 10}\n");
+  share_work(&by_constraints);
 }
 END_TEST
 
