@@ -109,7 +109,8 @@ static TlStatus following_points(const TlNarrowSide *s, const Starts *starts, Tl
                       .at = body_at,
                       .start = starts ? starts->p : NULL,
                       .start_count = starts ? starts->count : 0,
-                      .apart = starts ? starts->apart : 0},
+                      .apart = starts ? starts->apart : 0,
+                      .limit = INFINITY},
                      to,
                      s,
                      points};
@@ -431,7 +432,9 @@ static TlStatus following_boundary(const TlShape *shape, const TlPose *pose,
                                    TlPoint *deepest) {
   bool exact = boundary->kind->exact || boundary->kind->within;
   double reach = shape->radius_m * pose->scale + wanted->margin;
-  BoundaryField field = {{exact, 0, boundary_at}, boundary, pose, reach};
+  double limit = exact ? tl_wanted_limit(wanted) / pose->scale : INFINITY;
+  BoundaryField field = {
+      {.exact = exact, .at = boundary_at, .limit = limit}, boundary, pose, reach};
   TlClosedPoint found[TL_CLOSED_POINTS];
   int count = shape->closed->points(shape->size, &field.field, found);
   for (int i = 0; i < count; i++) {

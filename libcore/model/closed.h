@@ -38,6 +38,7 @@ typedef struct TlField {
   const TlVec3 *start;
   int start_count;
   double apart;
+  double limit; /* points of gaps from here on are left out by who asked; INFINITY: of none */
 } TlField;
 
 /* Does p lie nearer than `apart` to one of these? */

@@ -45,13 +45,10 @@ static bool ring_point(const Ring *ring, double x, double y, int32_t place, TlCl
   return ring->field->at(ring->field, out->p, &out->gap, &out->n);
 }
 
-/* Where the ring is deepest: against the normal, first on the axis, then where that led, as long as
- * it gets deeper. false: the field is not there, or the ring lies flat in it. */
-static bool deepest_on(const Ring *ring, TlClosedPoint *best) {
-  double gap;
-  TlVec3 n;
+/* Where the ring is deepest: against the normal n, at first that of its centre, then where that led, as long as
+ * it gets deeper. false: the ring lies flat in the field. */
+static bool deepest_on(const Ring *ring, TlVec3 n, TlClosedPoint *best) {
   bool found = false;
-  if (!ring->field->at(ring->field, tl_vec3(0, 0, ring->z), &gap, &n)) return false;
   for (int i = 0; i <= REFINE; i++) {
     double across = hypot(n.x, n.y);
     TlClosedPoint p;
@@ -64,20 +61,37 @@ static bool deepest_on(const Ring *ring, TlClosedPoint *best) {
   return found;
 }
 
+/* Points of the ring from number `first` on, of `count`. A distance changes by the way at most, so that a point which
+ * is far rules out those about it: the farthest, opposite (x, y) as a rule, is asked first. */
 static int fan(const Ring *ring, double x, double y, int first, int count, int32_t key,
                TlClosedPoint *out) {
-  int kept = 0;
-  for (int i = first; i < count; i++) {
+  bool beyond[FAN_FLAT] = {false};
+  TlClosedPoint point[FAN_FLAT];
+  for (int k = 0; k < count; k++) {
+    int i = (k + count / 2) % count;
+    if (i < first || beyond[i]) continue;
     double c = cos(2 * M_PI * i / count), s = sin(2 * M_PI * i / count);
-    if (ring_point(ring, c * x - s * y, s * x + c * y, key + i, &out[kept])) kept++;
+    bool there = ring_point(ring, c * x - s * y, s * x + c * y, key + i, &point[i]);
+    double room = there ? point[i].gap - ring->field->limit : 0;
+    beyond[i] = !there || room >= 0;
+    for (int away = 1; away <= count / 2; away++) {
+      if (2 * ring->size[0] * sin(M_PI * away / count) > room) break;
+      beyond[(i + away) % count] = beyond[(i + count - away) % count] = true;
+    }
   }
+  int kept = 0;
+  for (int i = first; i < count; i++)
+    if (!beyond[i]) out[kept++] = point[i];
   return kept;
 }
 
 static int ring_points(const Ring *ring, bool rim, TlClosedPoint *out) {
-  if (!deepest_on(ring, out)) return fan(ring, 1, 0, 0, rim ? FAN_FLAT : 1, FAN, out);
-  double x = out->p.x / ring->size[0], y = out->p.y / ring->size[0];
-  return 1 + (rim ? fan(ring, x, y, 1, FAN, 0, out + 1) : 0);
+  double gap, r = ring->size[0];
+  TlVec3 n;
+  bool there = ring->field->at(ring->field, tl_vec3(0, 0, ring->z), &gap, &n);
+  if (there && gap - r >= ring->field->limit) return 0; /* a distance changes by the way at most */
+  if (!there || !deepest_on(ring, n, out)) return fan(ring, 1, 0, 0, rim ? FAN_FLAT : 1, FAN, out);
+  return 1 + (rim ? fan(ring, out->p.x / r, out->p.y / r, 1, FAN, 0, out + 1) : 0);
 }
 
 /* Height at which the axis is nearest to a convex field, by bisection on the slope along it; false

@@ -14,6 +14,8 @@
 #include "shape/superellipsoid.h"
 #include "shape/nodes.h"
 
+#include <string.h>
+
 enum { BOX = 1, CYLINDER = 2, SPHERE = 3, GRID_BOX = 4, CROSS = 5, TETRAHEDRON = 6 };
 static const double G = 9.81, PI = 3.14159265358979323846;
 static const double box_size[3] = {0.02, 0.03, 0.04}, cylinder_size[2] = {0.01, 0.05};
@@ -621,6 +623,54 @@ START_TEST(points_of_a_cylinder_find_its_deepest_place) {
 }
 END_TEST
 
+/* Two planes, one of them tilted, that meet in a valley or a crest: exact, and not convex. */
+typedef struct Wedge {
+  TlField field;
+  TlVec3 n[2];
+  double h[2];
+  bool crest;
+} Wedge;
+
+static bool wedge_at(const TlField *field, TlVec3 p, double *gap, TlVec3 *n) {
+  const Wedge *w = (const Wedge *)field;
+  double one = tl_dot(w->n[0], p) - w->h[0], two = tl_dot(w->n[1], p) - w->h[1];
+  int k = w->crest == (one < two);
+  *gap = k ? two : one;
+  *n = w->n[k];
+  return true;
+}
+
+/* Points beyond the limit are not sought; the others are those of a search without a limit. */
+START_TEST(a_limit_leaves_out_points_beyond_it_only) {
+  TlRandom random = {.seed = 12, .stream = 5};
+  int64_t all = 0, near = 0;
+  for (int k = 0; k < 4000; k++) {
+    Wedge w = {{.exact = true, .at = wedge_at, .limit = INFINITY}, .crest = k % 2};
+    for (int i = 0; i < 2; i++) {
+      w.n[i] = tl_unit(tl_vec3(tl_random_next(&random) - 0.5, tl_random_next(&random) - 0.5,
+                               tl_random_next(&random) - 0.5));
+      w.h[i] = -0.03 * tl_random_next(&random);
+    }
+    TlClosedPoint whole[TL_CLOSED_POINTS], found[TL_CLOSED_POINTS];
+    int count = tl_closed_cylinder.points(cylinder_size, &w.field, whole), at = 0;
+    w.field.limit = 0.004 * (tl_random_next(&random) - 0.3);
+    int left = tl_closed_cylinder.points(cylinder_size, &w.field, found);
+    for (int i = 0; i < count; i++) {
+      if (whole[i].gap >= w.field.limit) continue;
+      while (at < left && found[at].gap >= w.field.limit) at++;
+      ck_assert_msg(at < left && whole[i].key == found[at].key &&
+                        memcmp(&whole[i], &found[at], offsetof(TlClosedPoint, key)) == 0,
+                    "case %d, point %d", k, i);
+      at++;
+      near++;
+    }
+    all += count;
+  }
+  ck_assert_int_gt(near, 1000);
+  ck_assert_int_gt(all, 2 * near);
+}
+END_TEST
+
 TL_TEST_MAIN("closed-form grains", what_is_told_apart_has_no_point,
              phi_is_the_distance_from_the_nearest_face, mass_and_moments_are_those_of_the_body,
              nodes_of_a_box_lie_on_it_and_hold_its_corners,
@@ -631,4 +681,4 @@ TL_TEST_MAIN("closed-form grains", what_is_told_apart_has_no_point,
              a_box_meets_grains_as_its_gridded_avatar_does,
              a_sphere_finds_the_deepest_of_all_places, a_sphere_misses_no_place_between_nodes,
              the_gap_of_a_sphere_does_not_jump_at_sharp_edges, cylinders_meet_by_their_sides,
-             points_of_a_cylinder_find_its_deepest_place)
+             points_of_a_cylinder_find_its_deepest_place, a_limit_leaves_out_points_beyond_it_only)
