@@ -55,6 +55,14 @@ for method in etm-level penalty; do
   awk -F, '$2 == "ghosts" && $9 < 4 * $3 {exit 1}' two.csv || fail "$method: ranks that agree are not counted: $(grep ghosts two.csv)"
   grep -q "audit, a step, most of a rank (mean): ghosts " two.err || fail "no summary: $(cat two.err)"
 done
+# what a ghost costs in bytes does not depend on how many grains there are
+bytes_a_ghost() { awk -F, '$2 == "ghosts" {ghosts += $4; bytes += $8 - 8 * $7} END {printf "%d\n", bytes / ghosts}' "$1"; }
+run 2 more "${set[@]}" --set "release.high_m=[0.16, 0.12, 0.12]" --audit=more.csv
+[ "$(total more.csv move work)" -gt $((3 * $(total two.csv move work))) ] || fail "not three times the grains"
+few=$(bytes_a_ghost two.csv) many=$(bytes_a_ghost more.csv)
+[ "$few" -gt 50 ] && [ $((100 * many)) -lt $((103 * few)) ] && [ $((103 * many)) -gt $((100 * few)) ] ||
+  fail "a ghost takes $few bytes, and $many where there are more grains"
+echo "a ghost takes $few bytes, and $many where there are more grains"
 got=0
 "$BIN/talus-solve" s.yaml -o fresh --audit=one.csv >out 2>err || got=$?
 [ "$got" = 2 ] && grep -q "one.csv: .*--overwrite" err || fail "an older table is replaced: exit $got: $(cat err)"
