@@ -65,6 +65,7 @@ struct TlComm {
   double *least; /* on its way between tl_comm_least_begin and _end */
   size_t least_capacity;
   MPI_Request least_request;
+  bool talked; /* a message went or came since it last waited */
   TlCommCounters counters;
 };
 
@@ -193,6 +194,13 @@ void tl_comm_abort(const TlComm *comm) {
   end_the_job();
 }
 
+static void count_collective(TlComm *comm, size_t bytes) {
+  comm->counters.collectives++;
+  comm->counters.supersteps++;
+  if ((int64_t)bytes > comm->counters.largest_collective_bytes)
+    comm->counters.largest_collective_bytes = (int64_t)bytes;
+}
+
 /* The rank whose failure all tell, the lowest one, or the number of ranks when all are well. Ranks
  * that know of another's failure only (TL_EOTHER) come after those with a failure of their own. */
 static int first_failing(TlComm *comm, TlStatus status) {
@@ -220,6 +228,7 @@ static int first_failing(TlComm *comm, TlStatus status) {
 
 TlStatus tl_comm_agree(TlComm *comm, TlStatus status) {
   if (!comm || comm->size == 1) return status;
+  count_collective(comm, sizeof(int));
   struct {
     int code;
     char text[2000];
@@ -238,12 +247,6 @@ TlStatus tl_comm_agree(TlComm *comm, TlStatus status) {
 }
 
 /* ---- collectives ---- */
-
-static void count_collective(TlComm *comm, size_t bytes) {
-  comm->counters.collectives++;
-  if ((int64_t)bytes > comm->counters.largest_collective_bytes)
-    comm->counters.largest_collective_bytes = (int64_t)bytes;
-}
 
 static TlStatus reduce(TlComm *comm, void *values, int count, MPI_Datatype type, MPI_Op op) {
   if (!comm || comm->size == 1) return TL_OK;
@@ -348,6 +351,7 @@ TlStatus tl_comm_broadcast(TlComm *comm, void *bytes, size_t size, int root) {
 
 void tl_comm_barrier(TlComm *comm) {
   if (!comm || comm->size == 1) return;
+  count_collective(comm, 0);
   MPI_Request request;
   MPI_Ibarrier(comm->world, &request);
   wait_for(&request, 1);
@@ -369,6 +373,7 @@ static TlStatus one_more(TlCommBatch *batch, MPI_Request **request) {
 }
 
 static void count_message(TlComm *comm, size_t size) {
+  comm->talked |= size > 0;
   comm->counters.messages += size > 0;
   comm->counters.message_bytes += (int64_t)size;
   if ((int64_t)size > comm->counters.largest_message_bytes)
@@ -389,6 +394,7 @@ TlStatus tl_comm_send(TlComm *comm, TlCommBatch *batch, int to, int tag, const v
 
 TlStatus tl_comm_receive(TlComm *comm, TlCommBatch *batch, int from, int tag, void *bytes,
                          size_t size) {
+  comm->talked |= size > 0;
   comm->counters.received_bytes += (int64_t)size;
   for (size_t done = 0; done < size; done += PIECE_BYTES) {
     MPI_Request *request;
@@ -400,9 +406,11 @@ TlStatus tl_comm_receive(TlComm *comm, TlCommBatch *batch, int from, int tag, vo
 }
 
 TlStatus tl_comm_wait(TlComm *comm, TlCommBatch *batch) {
-  (void)comm;
   wait_for(batch->requests, (int)batch->count);
   batch->count = 0;
+  if (!comm) return TL_OK;
+  comm->counters.supersteps += comm->talked;
+  comm->talked = false;
   return TL_OK;
 }
 
@@ -418,6 +426,7 @@ TlStatus tl_comm_receive_any(TlComm *comm, int from, int tag, unsigned char **by
   }
   MPI_Get_count(&status, MPI_BYTE, &count);
   *size = (size_t)count;
+  comm->talked |= count > 0;
   comm->counters.received_bytes += count;
   TL_TRY(TL_RESERVE(*bytes, *capacity, *size + 1));
   MPI_Imrecv(*bytes, count, MPI_BYTE, &message, &request);

@@ -40,6 +40,8 @@ typedef struct TlCommCounters {                           /* of this rank */
   int64_t messages, message_bytes, largest_message_bytes; /* sent */
   int64_t received_bytes;                                 /* of messages */
   int64_t collectives, largest_collective_bytes; /* largest buffer of a collective on this rank */
+  int64_t
+      supersteps; /* times it waited for others: collectives, and waits for messages to or from it */
 } TlCommCounters;
 TlCommCounters tl_comm_counters(const TlComm *comm);
 

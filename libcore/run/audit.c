@@ -21,7 +21,8 @@ static void spent(void *context, TlAuditCost *cost) {
                         .messages = c.messages,
                         .message_bytes = c.message_bytes,
                         .collectives = c.collectives,
-                        .received_bytes = c.received_bytes};
+                        .received_bytes = c.received_bytes,
+                        .supersteps = c.supersteps};
 }
 
 TlStatus tl_run_audit_start(TlRun *run) {
@@ -43,16 +44,16 @@ static TlStatus write_table(const TlRun *run, const TlAuditCost *cost, int ranks
     tl_outfile_abort(&out);
     return status;
   }
-  fputs(
-      "rank,phase,steps,work,work_unit,seconds,messages,message_bytes,collectives,received_bytes\n",
-      file);
+  fputs("rank,phase,steps,work,work_unit,seconds,messages,message_bytes,collectives,received_bytes,"
+        "supersteps\n",
+        file);
   for (int r = 0; r < ranks; r++)
     for (int p = 0; p < TL_AUDIT_COUNT; p++) {
       const TlAuditCost *c = &cost[r * TL_AUDIT_COUNT + p];
-      fprintf(file, "%d,%s,%lld,%lld,%s,%.6g,%lld,%lld,%lld,%lld\n", r, phases[p].name,
+      fprintf(file, "%d,%s,%lld,%lld,%s,%.6g,%lld,%lld,%lld,%lld,%lld\n", r, phases[p].name,
               (long long)steps, (long long)c->work, phases[p].unit, c->seconds,
               (long long)c->messages, (long long)c->message_bytes, (long long)c->collectives,
-              (long long)c->received_bytes);
+              (long long)c->received_bytes, (long long)c->supersteps);
     }
   bool bad = ferror(file) != 0;
   bad = fclose(file) != 0 || bad;
@@ -72,17 +73,20 @@ static void say(const TlAuditCost *cost, int ranks, int64_t steps) {
       sum.work += c->work;
       sum.messages += c->messages;
       sum.message_bytes += c->message_bytes;
+      sum.supersteps += c->supersteps;
       if (c->work > most.work) most.work = c->work;
       if (c->messages > most.messages) most.messages = c->messages;
       if (c->message_bytes > most.message_bytes) most.message_bytes = c->message_bytes;
       if (c->collectives > most.collectives) most.collectives = c->collectives;
+      if (c->supersteps > most.supersteps) most.supersteps = c->supersteps;
     }
     tl_log_info("audit, a step, most of a rank (mean): %-10s %.4g (%.4g) %s, %.3g (%.3g) messages, "
-                "%.4g (%.4g) bytes, %.3g collectives",
+                "%.4g (%.4g) bytes, %.3g collectives, %.3g (%.3g) supersteps",
                 phases[p].name, (double)most.work / n, (double)sum.work / n / ranks, phases[p].unit,
                 (double)most.messages / n, (double)sum.messages / n / ranks,
                 (double)most.message_bytes / n, (double)sum.message_bytes / n / ranks,
-                (double)most.collectives / n);
+                (double)most.collectives / n, (double)most.supersteps / n,
+                (double)sum.supersteps / n / ranks);
   }
 }
 

@@ -10,6 +10,7 @@ void tl_audit_enter(TlAudit *audit, TlAuditPhase phase) {
   sum->message_bytes += cost.message_bytes - mark->message_bytes;
   sum->collectives += cost.collectives - mark->collectives;
   sum->received_bytes += cost.received_bytes - mark->received_bytes;
+  sum->supersteps += cost.supersteps - mark->supersteps;
   *mark = cost;
   audit->now = phase;
 }

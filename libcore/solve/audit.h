@@ -41,7 +41,7 @@ enum {
 
 typedef struct TlAuditCost {
   double seconds;
-  int64_t work, messages, message_bytes, collectives, received_bytes;
+  int64_t work, messages, message_bytes, collectives, received_bytes, supersteps;
 } TlAuditCost;
 
 typedef struct TlAudit {

@@ -31,7 +31,7 @@ for method in etm-level penalty; do
   for other in one two; do
     cmp -s <(grep ^state_hash: plain.out) <(grep ^state_hash: $other.out) || fail "$method: another state with an audit"
   done
-  [ "$(head -1 one.csv)" = "rank,phase,steps,work,work_unit,seconds,messages,message_bytes,collectives,received_bytes" ] || fail "$(head -1 one.csv)"
+  [ "$(head -1 one.csv)" = "rank,phase,steps,work,work_unit,seconds,messages,message_bytes,collectives,received_bytes,supersteps" ] || fail "$(head -1 one.csv)"
   [ "$(wc -l <one.csv)" = 10 ] && [ "$(wc -l <two.csv)" = 19 ] || fail "$method: $(wc -l one.csv two.csv)"
   shared="move"; [ $method = penalty ] || shared="islands collisions resting move"
   for phase in $shared; do
@@ -44,11 +44,25 @@ for method in etm-level penalty; do
   for phase in ghosts search islands collisions resting move sums migration output; do
     [ "$(total one.csv $phase messages)" = 0 ] || fail "$method: messages of one rank in $phase"
     awk -F, -v phase=$phase '$2 == phase {n[$1] = $9} END {exit n[0] != n[1]}' two.csv || fail "$method: collectives of $phase differ"
+    # a rank waits in each collective, and, where it has messages, once more at least
+    awk -F, -v phase=$phase '$2 == phase && ($11 < $9 + ($7 + $10 > 0) || $7 == 0 && $10 == 0 && $11 != $9) {exit 1}' two.csv ||
+      fail "$method: supersteps of $phase: $(grep ",$phase," two.csv)"
+    [ "$(total one.csv $phase supersteps)" = 0 ] || fail "$method: one rank waits in $phase"
   done
   [ "$(total two.csv ghosts message_bytes)" -gt 0 ] || fail "$method: ghosts without bytes"
   [ $method = penalty ] || [ "$(total two.csv resting messages)" -gt 0 ] || fail "no messages of an island on two ranks"
+  # bodies come near in each step, and ranks agree on it
+  awk -F, '$2 == "ghosts" && $9 < 4 * $3 {exit 1}' two.csv || fail "$method: ranks that agree are not counted: $(grep ghosts two.csv)"
   grep -q "audit, a step, most of a rank (mean): ghosts " two.err || fail "no summary: $(cat two.err)"
 done
+# what a ghost costs in bytes does not depend on how many grains there are
+bytes_a_ghost() { awk -F, '$2 == "ghosts" {ghosts += $4; bytes += $8 - 8 * $7} END {printf "%d\n", bytes / ghosts}' "$1"; }
+run 2 more "${set[@]}" --set "release.high_m=[0.16, 0.12, 0.12]" --audit=more.csv
+[ "$(total more.csv move work)" -gt $((3 * $(total two.csv move work))) ] || fail "not three times the grains"
+few=$(bytes_a_ghost two.csv) many=$(bytes_a_ghost more.csv)
+[ "$few" -gt 50 ] && [ $((100 * many)) -lt $((103 * few)) ] && [ $((103 * many)) -gt $((100 * few)) ] ||
+  fail "a ghost takes $few bytes, and $many where there are more grains"
+echo "a ghost takes $few bytes, and $many where there are more grains"
 got=0
 "$BIN/talus-solve" s.yaml -o fresh --audit=one.csv >out 2>err || got=$?
 [ "$got" = 2 ] && grep -q "one.csv: .*--overwrite" err || fail "an older table is replaced: exit $got: $(cat err)"

@@ -48,6 +48,7 @@ struct TlComm {
   ucontext_t context;
   void *stack;
   bool ended, waits; /* waits: since it was last given the thread nothing came for it */
+  bool talked;       /* a message went or came since it last waited for messages */
   Call call;
   double *least; /* between tl_comm_least_begin and _end */
   size_t least_capacity;
@@ -200,6 +201,7 @@ static void meet(TlComm *c, Call call, void (*finish)(World *w)) {
     happened(w);
   }
   c->counters.collectives++;
+  c->counters.supersteps++;
   if ((int64_t)call.size > c->counters.largest_collective_bytes)
     c->counters.largest_collective_bytes = (int64_t)call.size;
 }
@@ -371,6 +373,7 @@ TlStatus tl_comm_send(TlComm *c, TlCommBatch *batch, int to, int tag, const void
   if (size) memcpy(m->bytes, bytes, size);
   while (*last) last = &(*last)->next;
   *last = m;
+  c->talked |= size > 0;
   c->counters.messages += size > 0;
   c->counters.message_bytes += (int64_t)size;
   if ((int64_t)size > c->counters.largest_message_bytes)
@@ -406,6 +409,7 @@ static bool take_message(TlComm *c, const Request *r) {
   }
   if (r->size) memcpy(r->bytes, found->bytes, r->size);
   *m = found->next;
+  c->talked |= r->size > 0;
   c->counters.received_bytes += (int64_t)r->size;
   tl_free(found);
   return true;
@@ -416,6 +420,9 @@ TlStatus tl_comm_wait(TlComm *c, TlCommBatch *batch) {
   for (size_t i = 0; i < batch->count; i++)
     while (!take_message(c, &requests[i])) wait_for_event(c, c->world->events);
   batch->count = 0;
+  if (!c) return TL_OK;
+  c->counters.supersteps += c->talked;
+  c->talked = false;
   return TL_OK;
 }
 

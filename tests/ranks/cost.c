@@ -22,6 +22,7 @@ typedef struct Sums {
   double all_messages;       /* of all ranks */
   double messages, bytes;    /* of the rank that has most in each step */
   double collectives;        /* of one rank */
+  double supersteps;         /* of the rank that has most in each step */
   double model_s;            /* by the model, of the rank that has most in each step */
 } Sums;
 
@@ -29,13 +30,14 @@ static Sums sums[TL_AUDIT_COUNT];
 
 static void add_step(Cost *c, CostOfPhases *step) {
   for (int p = 0; p < TL_AUDIT_COUNT; p++) {
-    double work = 0, messages = 0, bytes = 0, worst_s = 0;
+    double work = 0, messages = 0, bytes = 0, supersteps = 0, worst_s = 0;
     for (int r = 0; r < c->ranks; r++) {
       const TlAuditCost *x = &step[r][p];
       double w = (double)x->work, m = (double)x->messages, y = (double)x->message_bytes;
       work = fmax(work, w);
       messages = fmax(messages, m);
       bytes = fmax(bytes, y);
+      supersteps = fmax(supersteps, (double)x->supersteps);
       worst_s = fmax(worst_s, 1e-9 * cost_phase[p].ns * w + MESSAGE_S * m + BYTE_S * y);
       sums[p].work += w;
       sums[p].all_messages += m;
@@ -45,6 +47,7 @@ static void add_step(Cost *c, CostOfPhases *step) {
     sums[p].messages += messages;
     sums[p].bytes += bytes;
     sums[p].collectives += collectives;
+    sums[p].supersteps += supersteps;
     sums[p].model_s += worst_s + collectives * COLLECTIVE_S * log2(c->ranks) / log2(64);
   }
 }
@@ -55,10 +58,10 @@ static double one_s[TL_AUDIT_COUNT], all_one_s;
 static void say_phase(int p, double steps, double ranks) {
   const Sums *x = &sums[p];
   double mean = x->work / ranks;
-  printf("| %s | %s | %.4g | %.2f | %.3g, %.3g | %.3g | %.3g | %.4g |", cost_phase[p].name,
+  printf("| %s | %s | %.4g | %.2f | %.3g, %.3g | %.3g | %.3g | %.3g | %.4g |", cost_phase[p].name,
          cost_phase[p].unit, mean / steps, mean > 0 ? x->most_of_step / mean : 1,
          x->all_messages / ranks / steps, x->messages / steps, 1e-3 * x->bytes / steps,
-         x->collectives / steps, 1e6 * x->model_s / steps);
+         x->collectives / steps, x->supersteps / steps, 1e6 * x->model_s / steps);
   if (one_s[p] > 0)
     printf(" %.2f |\n", one_s[p] / (ranks * x->model_s));
   else
@@ -76,9 +79,9 @@ static void say(Cost *c) {
          (long long)c->cuts, (long long)c->cell_cuts, (long long)c->moved,
          c->messages_bytes ? 100 * (double)c->moving_bytes / (double)c->messages_bytes : 0);
   printf("| phase | unit | mean work | worst over mean | messages: mean, most | kB | collectives | "
-         "model, us | "
+         "supersteps | model, us | "
          "efficiency |\n"
-         "|---|---|---|---|---|---|---|---|---|\n");
+         "|---|---|---|---|---|---|---|---|---|---|\n");
   for (int p = 0; p < TL_AUDIT_COUNT; p++) {
     if (c->ranks == 1) one_s[p] = sums[p].model_s;
     say_phase(p, n, ranks);

@@ -74,6 +74,7 @@ static inline void cost_of_step(Cost *c) {
       step->messages = now.messages - step->messages;
       step->message_bytes = now.message_bytes - step->message_bytes;
       step->collectives = now.collectives - step->collectives;
+      step->supersteps = now.supersteps - step->supersteps;
       c->messages_bytes += step->message_bytes;
       if (p == TL_AUDIT_MIGRATION) c->moving_bytes += step->message_bytes;
       c->rank_ns[r] += cost_phase[p].ns * (double)step->work;
