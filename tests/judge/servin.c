@@ -272,7 +272,7 @@ static void start(Scene *s, int *count) {
 }
 
 /* From begin_s to end_s. */
-static ServinResult watch(Scene *s, int count) {
+static ServinResult watch(Scene *s, int count, FILE *series) {
   double h = s->config.step_s;
   ServinResult r = {.front_m = front_of(s), .fall_J = potential_of(s)};
   double angles = 0, levels = 0, start_J = s->energy.error_J, taken_J = losses(&s->energy);
@@ -289,6 +289,10 @@ static ServinResult watch(Scene *s, int count) {
     double level =
         s->report.merged > 0 ? 1 - (double)s->report.units / (double)s->report.moving : 0;
     levels += level;
+    if (series && k % 4 == 0) {
+      double angle = angle_of(s);
+      fprintf(series, isfinite(angle) ? "%g %g %g\n" : "%g %g ?\n", time_of(s), level, angle);
+    }
     if (time_of(s) < s->drive.until_s) r.settled_level = level;
     r.steps++;
     if (s->test == SERVIN_DRUM && (double)k * h >= s->end_s - 1.5) {
@@ -307,7 +311,7 @@ static ServinResult watch(Scene *s, int count) {
   return r;
 }
 
-void servin_run(ServinTest test, TlSplit split, bool double_radius, uint64_t seed,
+void servin_run(ServinTest test, TlSplit split, bool double_radius, uint64_t seed, FILE *series,
                 ServinResult result[2]) {
   static const double begins[] = {0, 0.9, 2.5, 1.5}, ends[] = {2.7, 2, 5, 2.6};
   Scene s;
@@ -328,7 +332,8 @@ void servin_run(ServinTest test, TlSplit split, bool double_radius, uint64_t see
     if (!reduced) one.config.nonsmooth.reduction.split = TL_SPLIT_OFF;
     make_solver(&one);
     one.solver->steps = s.solver->steps;
-    result[reduced] = watch(&one, count);
+    result[reduced] = watch(&one, count, series);
+    if (series) fprintf(series, "\n\n");
     stepper_free(one.solver);
     tl_bodies_free(&one.bodies);
   }

@@ -13,6 +13,8 @@
 
 #include "solve/reduction_setup.h"
 
+#include <stdio.h>
+
 typedef enum ServinTest {
   /* 800 spheres of 10 mm rain on a belt, in its frame, at 1,000/s over 15 d by 4 d, 0.1 m above; planes
    * without friction 15 d apart stand for what lies before and behind. The paper's belt is 50 d long, so
@@ -44,8 +46,10 @@ typedef struct ServinResult {
   int grains;
 } ServinResult;
 
-/* Both from the same settled start: result[0] without reduction, result[1] with it. seed: of the grains' places. */
-void servin_run(ServinTest test, TlSplit split, bool double_radius, uint64_t seed,
+/* Both from the same settled start: result[0] without reduction, result[1] with it. seed: of the grains' places.
+ * series: time in s, reduction level and angle in degrees of every fourth step, without and then with reduction, as two
+ * blocks for gnuplot; NULL: none. */
+void servin_run(ServinTest test, TlSplit split, bool double_radius, uint64_t seed, FILE *series,
                 ServinResult result[2]);
 enum { SERVIN_SEED = 2015 };
 

@@ -1,16 +1,22 @@
-/* The nonsmooth method against closed forms: contacts, friction, rolling, adhesion, columns. */
+/* The nonsmooth method against closed forms: contacts, friction, rolling, adhesion, columns, joints; and against a slow
+ * solver. */
 #include "judge/judge.h"
 #include "judge/scene.h"
 #include "support/materials.h"
+#include "support/mechanism.h"
+#include "support/problem.h"
+#include "support/problem_scene.h"
+#include "support/slow_solver.h"
 
 #include "base/mem.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const double PI = 3.141592653589793, R = 0.01, RHO = 2600, G = 9.81;
 static const TlQuat UPRIGHT = {1, 0, 0, 0};
-enum { BALL = 1000, BLOCK = 1001 };
+enum { BALL = 1000, BLOCK = 1001, CRANK = 1002, ROD = 1003 };
 static const double BLOCK_M[3] = {0.02, 0.014, 0.01};
 
 static void open_scene(JudgeScene *s, double h, double young_Pa) {
@@ -27,7 +33,10 @@ static void open_scene(JudgeScene *s, double h, double young_Pa) {
 static void start_scene(JudgeScene *s) {
   judge_scene_start(s);
   JUDGE_OK(stepper_add_sphere(s->solver, BALL, R));
+  const double crank[3] = {CRANK_M, 0.01, 0.01}, rod[3] = {ROD_M, 0.01, 0.01};
   JUDGE_OK(stepper_add_closed(s->solver, BLOCK, &tl_closed_box, BLOCK_M));
+  JUDGE_OK(stepper_add_closed(s->solver, CRANK, &tl_closed_box, crank));
+  JUDGE_OK(stepper_add_closed(s->solver, ROD, &tl_closed_box, rod));
 }
 
 static double ball_kg(void) {
@@ -215,6 +224,219 @@ static void adhesion(void) {
   judge_at_least(JUDGE_CORRECT, "nonsmooth_adhesion_lets_go", hanging(1.01), "m gap at 1.01", R);
 }
 
+/* ---- contact forces ---- */
+
+/* 216 balls squeezed between six smooth walls by their own places, with friction: the worst of the three normal
+ * stresses that contacts give, sum of f (x - x_c) over the volume (Love), over those that the walls bear, less 1. */
+static double love(int iterations) {
+  enum { WIDE = 6 };
+  JudgeScene s;
+  TlRandom random = {.seed = 21};
+  double most = 0, pitch = 1.96 * R, side = WIDE * pitch;
+  open_scene(&s, 1e-3, 1e7);
+  TL_TEST_SET(&s.config, TL_TEST_GRAIN, friction, 0.3);
+  s.config.gravity_m_s2 = tl_vec3(0, 0, 0);
+  s.config.nonsmooth.iterations = iterations;
+  s.config.nonsmooth.tolerance = 0;
+  judge_scene_box(&s, side, side);
+  judge_scene_plane(&s, tl_vec3(0, 0, side), tl_vec3(0, 0, -1));
+  start_scene(&s);
+  for (int k = 0; k < WIDE * WIDE * WIDE; k++) {
+    double off[3];
+    for (int i = 0; i < 3; i++) off[i] = 0.004 * R * (tl_random_next(&random) - 0.5);
+    judge_scene_put(&s, BALL, 1 - 0.03 * tl_random_next(&random),
+                    tl_vec3(pitch * (0.5 + k % WIDE) + off[0],
+                            pitch * (0.5 + k / WIDE % WIDE) + off[1],
+                            pitch * (0.5 + k / WIDE / WIDE) + off[2]),
+                    UPRIGHT, tl_vec3(0, 0, 0));
+  }
+  judge_scene_steps(&s, 500);
+  TlContactRow *rows;
+  int64_t count;
+  double sum[3] = {0}, wall[3] = {0};
+  JUDGE_OK(stepper_contacts(s.solver, &s.bodies, &rows, &count));
+  for (int64_t i = 0; i < count; i++) {
+    const double f[3] = {rows[i].force_N.x, rows[i].force_N.y, rows[i].force_N.z};
+    TlVec3 leg = tl_sub(s.bodies.position[rows[i].first], rows[i].point_m);
+    if (rows[i].second >= 0)
+      leg = tl_sub(s.bodies.position[rows[i].first], s.bodies.position[rows[i].second]);
+    const double l[3] = {leg.x, leg.y, leg.z};
+    const double n[3] = {rows[i].normal.x, rows[i].normal.y, rows[i].normal.z};
+    for (int k = 0; k < 3; k++) {
+      sum[k] += f[k] * l[k];
+      if (rows[i].second < 0) wall[k] += 0.5 * fabs(n[k]) * fabs(f[k]); /* two walls each */
+    }
+  }
+  for (int k = 0; k < 3; k++) most = fmax(most, fabs(sum[k] / (wall[k] * side) - 1));
+  tl_free(rows);
+  judge_scene_close(&s);
+  return most;
+}
+
+static void stresses(void) {
+  judge_at_most(JUDGE_CORRECT, "nonsmooth_love_error", love(20),
+                "of the walls' stress, 20 iterations a step", 0.005);
+}
+
+/* ---- joints ---- */
+
+static void open_joints(JudgeScene *s, double h) {
+  open_scene(s, h, 1e8);
+  s->config.nonsmooth.tolerance = 1e-10;
+  s->config.nonsmooth.iterations = 5000;
+}
+
+static void pendulum(void) {
+  JudgeScene s;
+  double l = 0.5, a = 0.1, due = mechanism_period(l, R, G, a), h = due / 200, period = NAN;
+  open_joints(&s, h);
+  start_scene(&s);
+  JUDGE_OK(mechanism_hang(&s.bodies, BALL, l, a));
+  JUDGE_OK(mechanism_time(s.solver, &s.bodies, h, 4100, &period));
+  judge_at_most(JUDGE_CORRECT, "nonsmooth_pendulum_error", fabs(period / due - 1),
+                "of the period, 0.1 rad at T/200", 1e-3);
+  judge_scene_close(&s);
+}
+
+/* A swing of 1 rad. An anchor lags by a h^2/(4 Upsilon) where the arm takes up the acceleration a = 2 g (1 - cos 1)
+ * (Correction 27b): bounded by 0.5 a h^2, and the last swings no worse than the first. */
+static void drift(void) {
+  JudgeScene s;
+  double l = 0.5, h = mechanism_period(l, R, G, 0) / 200, most = 0, late = 0;
+  open_joints(&s, h);
+  start_scene(&s);
+  JUDGE_OK(mechanism_hang(&s.bodies, BALL, l, 1));
+  for (int k = 0; k < 100000; k++) {
+    judge_scene_steps(&s, 1);
+    double off = mechanism_drift(&s.bodies, l);
+    if (k < 1000) most = fmax(most, off);
+    if (k >= 99000) late = fmax(late, off);
+  }
+  judge_at_most(JUDGE_CORRECT, "nonsmooth_joint_lag", most / (G * (1 - cos(1)) * h * h),
+                "of a h^2/2 of the arm's end", 1);
+  judge_at_most(JUDGE_CORRECT, "nonsmooth_joint_drift", late / most,
+                "of the first 1,000 steps' lag, 99,000 steps later", 1.01);
+  judge_scene_close(&s);
+}
+
+static void slider_crank(void) {
+  JudgeScene s;
+  double worst = 0, angle;
+  open_joints(&s, 1.0 / 400);
+  s.config.gravity_m_s2 = tl_vec3(0, 0, 0);
+  start_scene(&s);
+  JUDGE_OK(mechanism_crank(&s.bodies, CRANK, ROD, BLOCK, 2 * PI));
+  for (int k = 0; k < 1200; k++) {
+    judge_scene_steps(&s, 1);
+    double error = mechanism_crank_error(&s.bodies, &angle);
+    if (k > 20) worst = fmax(worst, fabs(error));
+  }
+  judge_at_most(JUDGE_CORRECT, "nonsmooth_slider_crank_error", worst, "of the slide's place, T/400",
+                1e-3);
+  judge_scene_close(&s);
+}
+
+/* ---- problems of one step ---- */
+
+enum { KINDS = 4, SMALL_PROBLEMS = 8 };
+static const char *const kind_name[KINDS] = {"spheres, no friction", "spheres",
+                                             "boxes, no friction", "boxes"};
+static bool boxes_of(int kind) {
+  return kind >= 2;
+}
+static double friction_of(int kind) {
+  return kind % 2 ? 0.5 : 0;
+}
+
+/* Residual that the fast solver leaves, as the slow one sees it, and by how much their velocities differ, over g h. */
+static void against_slow(int kind, uint64_t seed, double worst[3]) {
+  ProblemScene scene;
+  Problem problem;
+  Slow slow;
+  TlNsBody *start;
+  double *fast, fall = G * 1e-3;
+  int64_t iterations;
+  JUDGE_OK(problem_scene_small(&scene, boxes_of(kind), friction_of(kind), seed));
+  JUDGE_OK(problem_of(&problem, scene.solver, &scene.bodies));
+  TlNsProblem *q = &problem.rows.problem;
+  JUDGE_OK(slow_make(&slow, q, PROBLEM_R));
+  worst[0] = fmax(worst[0], slow_solve(&slow, 1e-8 * fall) / fall);
+  JUDGE_OK(TL_NEW(start, (size_t)q->bodies));
+  JUDGE_OK(TL_NEW(fast, (size_t)slow.rows + 1));
+  memcpy(start, q->body, (size_t)q->bodies * sizeof *start);
+  JUDGE_OK(problem_solve(&problem, 100000, 1e-10 * fall, &iterations));
+  slow_take(q, fast);
+  for (int32_t i = 0; i < q->bodies; i++) { /* start: velocities of the fast solver from here on */
+    TlNsBody end = q->body[i];
+    q->body[i] = start[i];
+    start[i] = end;
+  }
+  worst[1] = fmax(worst[1], slow_residual(&slow, fast) / fall);
+  slow_move(&slow, slow.lambda, false);
+  for (int32_t i = 0; i < q->bodies - 1; i++)
+    worst[2] = fmax(worst[2], (tl_norm(tl_sub(slow.body[i].v, start[i].v)) +
+                               PROBLEM_R * tl_norm(tl_sub(slow.body[i].w, start[i].w))) /
+                                  fall);
+  tl_free(start);
+  tl_free(fast);
+  slow_free(&slow);
+  problem_free(&problem);
+  problem_scene_free(&scene);
+}
+
+/* Contacts of the problem after 0.15 s, and iterations from nothing to 1e-4 of g h, without and with steps beyond
+ * sweeps. */
+static void iterations_of(int kind, int wide, int high, FILE *data) {
+  ProblemScene scene;
+  int64_t contacts = 0, iterations[2];
+  JUDGE_OK(problem_scene_make(&scene, boxes_of(kind), friction_of(kind), 1, wide,
+                              wide * wide * high, 150));
+  scene.solver->model->nonsmooth.warm = false;
+  for (int beyond = 0; beyond < 2; beyond++) {
+    Problem problem;
+    scene.solver->model->nonsmooth.solver = beyond ? TL_NS_EXTRAPOLATED : TL_NS_SWEEPS;
+    JUDGE_OK(problem_of(&problem, scene.solver, &scene.bodies));
+    JUDGE_OK(problem_solve(&problem, 100000, 1e-4 * G * 1e-3, &iterations[beyond]));
+    contacts = problem.rows.problem.patches;
+    problem_free(&problem);
+  }
+  fprintf(data, "%lld %lld %lld\n", (long long)contacts, (long long)iterations[0],
+          (long long)iterations[1]);
+  problem_scene_free(&scene);
+}
+
+static void problems(void) {
+  static const int size[][2] = {{2, 2}, {2, 3}, {2, 4}, {3, 3}, {3, 4},
+                                {4, 4}, {5, 5}, {6, 6}, {8, 8}};
+  double worst[3] = {0};
+  char script[2400] = "set key outside top center maxcols 2; set logscale xy; set xrange [5:3000]\n"
+                      "set xlabel 'contacts, or patches of boxes'\n"
+                      "set ylabel 'iterations to a residual of 1e-4 g h, from nothing'\nplot ";
+  FILE *data = judge_data("nonsmooth_iterations.dat");
+  for (int kind = 0; kind < KINDS; kind++) {
+    for (uint64_t seed = 0; seed < SMALL_PROBLEMS; seed++) against_slow(kind, seed, worst);
+    for (size_t k = 0; k < sizeof size / sizeof *size; k++)
+      iterations_of(kind, size[k][0], size[k][1], data);
+    fprintf(data, "\n\n");
+    size_t used = strlen(script);
+    snprintf(
+        script + used, sizeof script - used,
+        "'nonsmooth_iterations.dat' index %d using 1:2 with linespoints dt 2 pt %d lc %d title "
+        "'%s, sweeps', '' index %d using 1:3 with linespoints lw 2 pt %d lc %d title "
+        "'%s, steps beyond them'%s",
+        kind, 4 + 2 * kind, kind + 1, kind_name[kind], kind, 5 + 2 * kind, kind + 1,
+        kind_name[kind], kind + 1 < KINDS ? ", " : "\n");
+  }
+  fclose(data);
+  judge_at_most(JUDGE_CORRECT, "nonsmooth_problems_slow", worst[0],
+                "of g h: residual of the slow solver, 32 problems", 1e-8);
+  judge_at_most(JUDGE_CORRECT, "nonsmooth_problems_residual", worst[1],
+                "of g h: residual of the fast solver", 1e-6);
+  judge_at_most(JUDGE_CORRECT, "nonsmooth_problems_apart", worst[2], "of g h: velocities by both",
+                1e-4);
+  judge_gnuplot("nonsmooth_iterations", script);
+}
+
 int main(int argc, char **argv) {
   judge_open("nonsmooth", argc, argv);
   pressed();
@@ -223,5 +445,10 @@ int main(int argc, char **argv) {
   sliding();
   rolling();
   adhesion();
+  stresses();
+  pendulum();
+  drift();
+  slider_crank();
+  problems();
   return judge_close();
 }

@@ -22,10 +22,45 @@ static const Case cases[] = {
     {SERVIN_DRUM, "drum", TL_SPLIT_TRIAL, 43, 39, 47, 3, 0.4, 0.4},
 };
 
+/* Angle and reduction level over time as Figs. 10 to 13 of the paper show them; paper_deg, paper_level: its means, drawn
+ * dashed, NAN: none. */
+static void plot(const char *name, double paper_deg, double paper_level) {
+  char script[1600], picture[80], angle[160] = "", level[160] = "";
+  if (!isnan(paper_deg)) {
+    snprintf(angle, sizeof angle,
+             ", %g with lines dt 2 lw 2 lc rgb '#c04040' title 'Servin and Wang 2015'", paper_deg);
+    snprintf(level, sizeof level, ", %g with lines dt 2 lw 2 lc rgb '#c04040' notitle",
+             paper_level);
+  }
+  snprintf(
+      script, sizeof script,
+      "set datafile missing '?'; set key above horizontal; set lmargin 9\n"
+      "set offsets 0, 0, graph 0.1, graph 0.1\n"
+      "set multiplot layout 2,1\nset ylabel 'angle of the surface, degrees'\n"
+      "plot 'reduction_%s.dat' index 0 using 1:3 with lines lw 2 lc rgb '#888888' title "
+      "'without reduction', '' index 1 using 1:3 with lines lw 2 lc rgb '#2060c0' title "
+      "'with reduction'%s\n"
+      "set xlabel 'time, s'; set ylabel 'reduction level'; unset offsets; set yrange [0:1.05]\n"
+      "plot 'reduction_%s.dat' index 1 using 1:2 with lines lw 2 lc rgb '#2060c0' notitle%s\n"
+      "unset multiplot\n",
+      name, angle, name, level);
+  snprintf(picture, sizeof picture, "reduction_%s", name);
+  judge_gnuplot(picture, script);
+}
+
+static FILE *series_of(const char *name) {
+  char file[80];
+  snprintf(file, sizeof file, "reduction_%s.dat", name);
+  return judge_data(file);
+}
+
 /* A collapse of shaped grains: no paper has one. Goals were set before the first run. */
 static void judge_shapes(void) {
   ServinResult both[2], *whole = &both[0], *reduced = &both[1];
-  servin_run(SERVIN_SHAPES, TL_SPLIT_TRIAL, false, SERVIN_SEED, both);
+  FILE *series = series_of("shapes");
+  servin_run(SERVIN_SHAPES, TL_SPLIT_TRIAL, false, SERVIN_SEED, series, both);
+  fclose(series);
+  plot("shapes", NAN, NAN);
   judge_at_least(JUDGE_GOAL, "reduction_shapes_settled", reduced->settled_level,
                  "reduction level when the wall goes", 0.9);
   judge_at_least(JUDGE_GOAL, "reduction_shapes_level", reduced->level, "mean reduction level", 0.6);
@@ -51,7 +86,9 @@ enum { DRAWS = 3 };
 static void run_draws(const Case *c, ServinResult mean[2]) {
   for (int draw = 0; draw < DRAWS; draw++) {
     ServinResult both[2];
-    servin_run(c->test, c->split, true, SERVIN_SEED + (uint64_t)draw, both);
+    FILE *series = draw == 0 ? series_of(c->name) : NULL;
+    servin_run(c->test, c->split, true, SERVIN_SEED + (uint64_t)draw, series, both);
+    if (series) fclose(series);
     judge_note("%s, draw %d: angle %.1f deg whole and %.1f reduced.", c->name, draw + 1,
                both[0].angle_deg, both[1].angle_deg);
     for (int k = 0; k < 2; k++) {
@@ -79,6 +116,7 @@ int main(int argc, char **argv) {
     char figure[80];
     ServinResult both[2], *whole = &both[0], *reduced = &both[1];
     run_draws(c, both);
+    plot(c->name, c->paper, c->paper_level);
 #define NAME(what) (snprintf(figure, sizeof figure, "reduction_%s_%s", c->name, what), figure)
     judge_between(JUDGE_GOAL, NAME("angle"), reduced->angle_deg, "deg", c->low, c->high);
     judge_at_most(JUDGE_GOAL, NAME("change"), fabs(reduced->angle_deg - whole->angle_deg),
