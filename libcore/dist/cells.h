@@ -17,8 +17,8 @@
 
 typedef struct TlCellCuts {
   TlDomain domain; /* of places in the three rows; 0 ranks: there are no cuts */
-  int64_t low[3];  /* least coordinates when they were cut; */
-  double wide;     /* and more than the longest side of the box of cells had */
+  int64_t low[3];  /* least coordinates of the cells when they were cut */
+  double wide;     /* how many whole coordinates the longest side of their box had then */
 } TlCellCuts;
 
 void tl_cell_cuts_free(TlCellCuts *cuts);

@@ -38,7 +38,8 @@ typedef struct TlField {
   const TlVec3 *start;
   int start_count;
   double apart;
-  double limit; /* points of gaps from here on are left out by who asked; INFINITY: of none */
+  double
+      limit; /* the caller has no use for points with this gap or a larger one; INFINITY: for all */
 } TlField;
 
 /* Does p lie nearer than `apart` to one of these? */

@@ -61,27 +61,28 @@ static bool deepest_on(const Ring *ring, TlVec3 n, TlClosedPoint *best) {
   return found;
 }
 
-/* Points of the ring from number `first` on, of `count`. A distance changes by the way at most, so that a point which
- * is far rules out those about it: the farthest, opposite (x, y) as a rule, is asked first. */
+/* Of `count` points around the ring, (x, y) being number 0, those from number `first` on whose gap is below the field's
+ * limit. Between two points a distance changes by no more than their separation, so that a point far above the limit
+ * rules out its neighbours. The point opposite to (x, y) is usually the farthest: it is asked first. */
 static int fan(const Ring *ring, double x, double y, int first, int count, int32_t key,
                TlClosedPoint *out) {
-  bool beyond[FAN_FLAT] = {false};
+  bool left_out[FAN_FLAT] = {false};
   TlClosedPoint point[FAN_FLAT];
   for (int k = 0; k < count; k++) {
     int i = (k + count / 2) % count;
-    if (i < first || beyond[i]) continue;
+    if (i < first || left_out[i]) continue;
     double c = cos(2 * M_PI * i / count), s = sin(2 * M_PI * i / count);
     bool there = ring_point(ring, c * x - s * y, s * x + c * y, key + i, &point[i]);
     double room = there ? point[i].gap - ring->field->limit : 0;
-    beyond[i] = !there || room >= 0;
+    left_out[i] = !there || room >= 0;
     for (int away = 1; away <= count / 2; away++) {
       if (2 * ring->size[0] * sin(M_PI * away / count) > room) break;
-      beyond[(i + away) % count] = beyond[(i + count - away) % count] = true;
+      left_out[(i + away) % count] = left_out[(i + count - away) % count] = true;
     }
   }
   int kept = 0;
   for (int i = first; i < count; i++)
-    if (!beyond[i]) out[kept++] = point[i];
+    if (!left_out[i]) out[kept++] = point[i];
   return kept;
 }
 
@@ -89,7 +90,7 @@ static int ring_points(const Ring *ring, bool rim, TlClosedPoint *out) {
   double gap, r = ring->size[0];
   TlVec3 n;
   bool there = ring->field->at(ring->field, tl_vec3(0, 0, ring->z), &gap, &n);
-  if (there && gap - r >= ring->field->limit) return 0; /* a distance changes by the way at most */
+  if (there && gap - r >= ring->field->limit) return 0; /* no point of it is nearer than this */
   if (!there || !deepest_on(ring, n, out)) return fan(ring, 1, 0, 0, rim ? FAN_FLAT : 1, FAN, out);
   return 1 + (rim ? fan(ring, out->p.x / r, out->p.y / r, 1, FAN, 0, out + 1) : 0);
 }

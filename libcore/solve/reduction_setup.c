@@ -33,8 +33,8 @@ const TlParam tl_reduction_params[] = {
     REAL(
         TlReductionSetup, trial_force, "", "0.06", 0, 1,
         "a body is split off where weight and contact forces add up to this fraction of the sum "
-        "of their sizes (Servin 2015 Eq. 35, there 0.15 and 0.25, at which columns that lose their "
-        "support may stand on)"),
+        "of their sizes (Servin 2015 Eq. 35, there 0.15 and 0.25, at which a column that loses its "
+        "support may stay standing)"),
     REAL(TlReductionSetup, trial_torque, "", "0.05", 0, 1e3,
          "or, but for spheres, where the turn that it begins has as much energy as a velocity of "
          "this "

@@ -197,7 +197,6 @@ static TlStatus find_contacts(const TlStep *s, TlMotion *motion, TlGuides *guide
 /* What the solve of each pair takes, by counts; impulses that the method does not count by pairs are spread
  * evenly over those of the group. */
 static void price_pairs(const TlGroups *groups, const TlStageCounts *counts, TlSolveCost *cost) {
-  *cost = (TlSolveCost){0};
   for (int32_t i = 0; i < groups->count; i++) {
     const TlGroup *g = &groups->group[i];
     int64_t even = counts[i].etm.impulses;

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A cell of a sweep (solve/grids.h) as it is given to ranks: a pair of bodies in it, or where it is. */
+/* A cell of a sweep (solve/grids.h), by which it is decided which rank solves its pairs. */
 typedef struct TlSweepCell {
   TlVec3 place;  /* whose owner solves it where cells have no cuts of their own */
   int64_t at[3]; /* its middle in the unit that came with TlSync.part_cells */
@@ -52,8 +52,9 @@ typedef struct TlSync {
   TlStatus (*gather)(void *ctx, const void *mine, size_t bytes, const unsigned char **all,
                      const size_t **at, const size_t **end);
 
-  /* Once a step, of each pair of this rank its cell: now and then it is looked at how evenly the ranks share them, and
-   * cut anew. *own: cells have cuts of their own, and rank_of_cell holds for this step. unit: metres. */
+  /* To be called once a step with the cell of each pair that this rank found. Every few steps the ranks compare how many
+   * pairs each of them solves, and where that is uneven, new cuts share the cells among them. *own: there are such cuts,
+   * and rank_of_cell says in this step who solves a cell. unit: of TlSweepCell.at, m. Collective. */
   TlStatus (*part_cells)(void *ctx, double unit, const TlSweepCell *pair, int64_t count, bool *own);
 
   /* ---- messages ---- */

@@ -6,7 +6,7 @@
  * either stage and no other stop. It leaves the radius of rolling open: ours is that of the sphere for
  * equal spheres (reading R: twice the coefficient on the reduced radius), or the reduced one (r*).
  * Reduction: the thresholds of its Table 2, but for the balance of forces of the trial in collapses, 0.06: at its
- * 0.15 columns stand on in some draws of the grains' places.
+ * 0.15 columns stay standing in some draws of the grains' places.
  */
 #ifndef TL_TESTS_SERVIN_H
 #define TL_TESTS_SERVIN_H
