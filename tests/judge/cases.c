@@ -24,15 +24,15 @@ static Kept kept_now(const JudgeCases *cases) {
   return head;
 }
 
-static const char *path_of(int which, const char *end) {
-  char name[64];
-  snprintf(name, sizeof name, "case_%02d.%s", which, end);
+static const char *path_of(const JudgeCases *cases, int which, const char *end) {
+  char name[96];
+  snprintf(name, sizeof name, "%scase_%02d.%s", cases->named ? cases->named : "", which, end);
   return judge_path(name);
 }
 
 static bool take_kept(const JudgeCases *cases, int which, void *result) {
   Kept head, now = kept_now(cases);
-  FILE *file = judge_full() ? fopen(path_of(which, "bin"), "rb") : NULL;
+  FILE *file = judge_full() ? fopen(path_of(cases, which, "bin"), "rb") : NULL;
   if (!file) return false;
   bool good = fread(&head, sizeof head, 1, file) == 1 && memcmp(&head, &now, sizeof now) == 0 &&
               fread(result, cases->size, 1, file) == 1;
@@ -43,7 +43,7 @@ static bool take_kept(const JudgeCases *cases, int which, void *result) {
 
 static void keep(const JudgeCases *cases, int which, const void *result) {
   Kept head = kept_now(cases);
-  const char *path = path_of(which, "bin"), *part = path_of(which, "part");
+  const char *path = path_of(cases, which, "bin"), *part = path_of(cases, which, "part");
   FILE *file = fopen(part, "wb");
   bool good =
       file && fwrite(&head, sizeof head, 1, file) == 1 && fwrite(result, cases->size, 1, file) == 1;

@@ -12,10 +12,12 @@ typedef struct JudgeCases {
   void (*run)(int which, void *result, void *context);
   void *context;
   const int *order; /* count numbers: the longest first; NULL: 0, 1, ... */
+  const char
+      *named; /* of a study's second and further calls: what its kept results begin with, or NULL */
 } JudgeCases;
 
 /* count results in the order of the cases' numbers, until the program ends. A full edition keeps
- * each result as case_NN.bin in the study's folder; a program of the same commit takes it from
+ * each result as NAMEcase_NN.bin in the study's folder; a program of the same commit takes it from
  * there in place of a second run. */
 void *judge_cases(const JudgeCases *cases);
 

@@ -184,13 +184,13 @@ static TlRunOptions options_of(Sets *sets, const char *folder) {
       .study = "config/validation/repose.yaml", .sets = &sets->list, .output = folder};
 }
 
-TlGrainState *repose_settle(const ReposeEdition *e, ReposeShape shape, int seed,
+TlGrainState *repose_settle(const ReposeEdition *e, const char *named, ReposeShape shape, int seed,
                             ReposeStack *stack) {
   Sets sets;
   char name[64];
   TlRun run;
   TlGrainState *start;
-  snprintf(name, sizeof name, "%s_%d.run", repose_shape[shape], seed);
+  snprintf(name, sizeof name, "%s%s_%d.run", named, repose_shape[shape], seed);
   settings(e, &(ReposeCase){.shape = shape, .friction = SETTLED_AT, .seed = seed}, &sets,
            e->settle_s, 0);
   TlRunOptions options = options_of(&sets, judge_path(name));

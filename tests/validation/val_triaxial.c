@@ -353,7 +353,8 @@ int main(int argc, char **argv) {
   judge_open("triaxial", argc, argv);
   tl_log_set("val_triaxial", TL_LOG_WARN);
   Settled *settled = judge_cases(&(JudgeCases){SEEDS, sizeof(Settled), settle, NULL, NULL});
-  const Test *t = judge_cases(&(JudgeCases){SEEDS * CASES, sizeof(Test), shear, settled, NULL});
+  const Test *t = judge_cases(
+      &(JudgeCases){SEEDS * CASES, sizeof(Test), shear, settled, NULL, .named = "shear_"});
   tube();
   cubic();
   judge_cell(t);
