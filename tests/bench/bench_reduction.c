@@ -23,7 +23,8 @@ int main(int argc, char **argv) {
     const Case *c = &cases[i];
     char figure[80];
     ServinResult both[2], *whole = &both[0], *reduced = &both[1];
-    servin_run(c->test, c->split, true, SERVIN_SEED, NULL, both);
+    servin_run(&(ServinScene){c->test, false, true, SERVIN_SEED},
+               (ServinVariant[]){{TL_SPLIT_OFF}, {c->split}}, 2, NULL, both);
     snprintf(figure, sizeof figure, "reduction_%s_speed_up", c->name);
     judge_at_least(JUDGE_GOAL, figure, whole->cpu_s / reduced->cpu_s,
                    "CPU without over with, equal iterations", c->goal);

@@ -16,8 +16,25 @@
 enum { LARGE = 1, SMALL = 2, CUBE = 3, GRAIN = 4, GRAINS = 4, COLUMNS = 64 };
 static const double D = 0.013, SMALL_D = 0.01, G = 9.81;
 
+/* Lengths in diameters of the larger sphere, but for the belt's grains of 10 mm. */
+typedef struct Size {
+  int count;
+  double length,
+      width; /* of the belt that the rain passes over, and between planes; of the box; of the drum: diameter */
+  double begin_s, end_s; /* when reduction is on */
+  double mean_s;         /* of the angle, at the end; 0: of the last instant */
+} Size;
+
+static const Size sizes[][2] = {
+    {{800, 0, 15, 0, 2.7, 0}, {5000, 50, 0, 0, 5.5, 0}},
+    {{700, 9, 9, 0.9, 2, 0}, {4000, 15, 15, 1.4, 3.4, 0}},
+    {{640, 15, 5.2, 2.5, 5, 1.5}, {4864, 40, 7, 6, 12, 4}},
+    {{240, 7, 7, 1.5, 2.6, 0}, {240, 7, 7, 1.5, 2.6, 0}},
+};
+
 typedef struct Scene {
   ServinTest test;
+  Size size;
   TlSolverConfig config;
   TlBoundaryPlane plane[6];
   TlBoundaryTube tube;
@@ -31,21 +48,38 @@ typedef struct Scene {
   TlStepReport report;
   TlRandom random;
   TlAvatar grain[GRAINS]; /* of shapes */
-  double begin_s, end_s;  /* when reduction is on */
 } Scene;
 
 static double time_of(const Scene *s) {
   return (double)s->solver->steps * s->config.step_s;
 }
 
-static void configure(Scene *s, TlSplit split, bool double_radius) {
+/* What the drum lifts grains to. */
+static TlSensor lifted(const Scene *s) {
+  double top = -INFINITY, far = s->size.length * D;
+  for (int64_t i = 0; i < s->bodies.total; i++) top = fmax(top, s->bodies.position[i].z);
+  return (TlSensor){{-far, -far, top - 6 * D}, {far, far, far}};
+}
+
+static void reduce(Scene *s, const ServinVariant *variant) {
   TlReductionSetup setup;
-  TlSolverConfig c = tl_test_nonsmooth();
   JUDGE_OK(tl_params_defaults(tl_reduction_params, TL_REDUCTION_PARAMS, &setup));
   setup.sensors.count = 0;
-  setup.split = (int)split;
+  setup.split = (int)variant->split;
+  setup.trial_velocity = variant->velocity;
   if (s->test == SERVIN_DRUM) setup.trial_force = 0.15; /* no column loses its support there */
-  setup.from_s = s->begin_s;
+  setup.from_s = s->size.begin_s;
+  setup.boundaries = s->test == SERVIN_CONVEYOR;
+  s->config.nonsmooth.reduction = tl_reduction_of(&setup);
+  if (variant->sensor) {
+    s->config.nonsmooth.reduction.sensors = 1;
+    s->config.nonsmooth.reduction.sensor[0] = lifted(s);
+  }
+  s->config.nonsmooth.iterations = variant->iterations ? variant->iterations : 150;
+}
+
+static void configure(Scene *s, bool double_radius) {
+  TlSolverConfig c = tl_test_nonsmooth();
   c.step_s = s->test == SERVIN_SHAPES ? 2e-3 : 5e-3;
   c.gravity_m_s2 = tl_vec3(0, 0, -G);
   c.density_kg_m3 = 3700;
@@ -53,8 +87,6 @@ static void configure(Scene *s, TlSplit split, bool double_radius) {
   c.nonsmooth.iterations = c.nonsmooth.impact_iterations = 150;
   c.nonsmooth.tolerance = 0;
   c.nonsmooth.contact_damping = 2;
-  setup.boundaries = s->test == SERVIN_CONVEYOR;
-  c.nonsmooth.reduction = tl_reduction_of(&setup);
   TL_TEST_SET(&c, TL_TEST_BOTH, restitution, 0.18);
   TL_TEST_SET(&c, TL_TEST_BOTH, friction, s->test == SERVIN_SHAPES ? 0.5 : 0.91);
   TL_TEST_SET(&c, TL_TEST_BOTH, stiffness.normal_N_m, 3e3);
@@ -116,12 +148,14 @@ static void fill(Scene *s, int count, TlVec3 low, TlVec3 high, double pitch, dou
   }
 }
 
-static void rain(Scene *s, int count) {
+static void rain(Scene *s) {
+  int count = s->size.count;
+  double passed = s->size.length * SMALL_D * (double)s->bodies.total / count;
   for (int k = 0; k < 5 && s->bodies.total < count; k++) { /* 1,000/s */
     TlVec3 x;
     bool free = false;
     for (int attempt = 0; attempt < 200 && !free; attempt++) {
-      x = tl_vec3(SMALL_D * (0.5 + 14 * drawn(s)), SMALL_D * (-1.5 + 3 * drawn(s)), 0.1);
+      x = tl_vec3(passed + SMALL_D * (0.5 + 14 * drawn(s)), SMALL_D * (-1.5 + 3 * drawn(s)), 0.1);
       free = true;
       for (int64_t i = s->bodies.total - 1; i >= 0; i--)
         free &= tl_norm(tl_sub(s->bodies.position[i], x)) > 1.001 * SMALL_D;
@@ -131,6 +165,11 @@ static void rain(Scene *s, int count) {
 }
 
 /* ---- angle ---- */
+
+/* Where the flanks of a pile on the belt are measured. */
+static bool is_behind_rain(const Scene *s, double x) {
+  return s->size.length == 0 || (x > 15 * SMALL_D && x < s->size.length * SMALL_D);
+}
 
 /* Slope of the surface along x, or y, from `from` to `to`: least squares over columns one diameter wide of
  * the mean height of the topmost spheres in squares of that size. low: of the highest column, below
@@ -143,7 +182,8 @@ static double slope_of(const Scene *s, bool along_y, double from, double to, dou
   for (int64_t i = 0; i < s->bodies.total; i++) {
     TlVec3 x = s->bodies.position[i];
     int u = (int)floor(((along_y ? x.y : x.x) - from) / d);
-    int v = COLUMNS / 2 + (int)floor((along_y ? x.x : x.y) / d);
+    int v = COLUMNS / 2 + (int)floor(along_y ? x.x / d - s->size.length / 2 : x.y / d);
+    if (along_y && !is_behind_rain(s, x.x)) continue;
     if (u < 0 || u >= columns || u >= COLUMNS || v < 0 || v >= COLUMNS) continue;
     top[u][v] = fmax(top[u][v], x.z);
   }
@@ -181,7 +221,7 @@ static double angle_of(const Scene *s) {
   case SERVIN_SHAPES:
     return -slope_of(s, false, 0, 40 * D, 0.2);
   default: /* it turns about +y: the side of -x rises */
-    return fabs(slope_of(s, false, -3.75 * D, 3.75 * D, 0));
+    return fabs(slope_of(s, false, -0.25 * s->size.length * D, 0.25 * s->size.length * D, 0));
   }
 }
 
@@ -237,48 +277,62 @@ static double losses(const TlEnergyBalance *e) {
   return e->friction_J + e->viscous_J + e->impact_J + e->merge_J;
 }
 
-static void start(Scene *s, int *count) {
+static void start_belt(Scene *s) {
+  double end = (s->size.length + 15) * SMALL_D;
+  add_plane(s, tl_vec3(0, 0, 0), tl_vec3(0, 0, 1), true);
+  add_plane(s, tl_vec3(0, 0, 0), tl_vec3(1, 0, 0), false);
+  add_plane(s, tl_vec3(end, 0, 0), tl_vec3(-1, 0, 0), false);
+  make_solver(s);
+}
+
+static void start_collapse(Scene *s) {
   TlVec3 up = {0, 0, 1}, x = {1, 0, 0}, y = {0, 1, 0};
-  double side = (s->test == SERVIN_SHAPES ? 7 : 9) * D, radius = 7.5 * D;
-  if (s->test == SERVIN_CONVEYOR) {
-    *count = 800;
-    add_plane(s, tl_vec3(0, 0, 0), up, true);
-    add_plane(s, tl_vec3(0, 0, 0), x, false);
-    add_plane(s, tl_vec3(15 * SMALL_D, 0, 0), tl_scale(-1, x), false);
-  } else if (s->test != SERVIN_DRUM) {
-    *count = s->test == SERVIN_SHAPES ? 240 : 700;
-    add_plane(s, tl_vec3(0, 0, 0), up, true);
-    add_plane(s, tl_vec3(0, 0, 0), x, false);
-    add_plane(s, tl_vec3(0, -side / 2, 0), y, false);
-    add_plane(s, tl_vec3(0, side / 2, 0), tl_scale(-1, y), false);
-    add_plane(s, tl_vec3(side, 0, 0), tl_scale(-1, x), false);
-    s->drive = (TlDrive){.until_s = s->begin_s + 0.1};
-    s->boundary[4].drive = &s->drive;
-  } else {
-    *count = 640;
-    add_tube(s, radius);
-    add_plane(s, tl_vec3(0, -2.6 * D, 0), y, false);
-    add_plane(s, tl_vec3(0, 2.6 * D, 0), tl_scale(-1, y), false);
-  }
+  double side = s->size.length * D;
+  add_plane(s, tl_vec3(0, 0, 0), up, true);
+  add_plane(s, tl_vec3(0, 0, 0), x, false);
+  add_plane(s, tl_vec3(0, -side / 2, 0), y, false);
+  add_plane(s, tl_vec3(0, side / 2, 0), tl_scale(-1, y), false);
+  add_plane(s, tl_vec3(side, 0, 0), tl_scale(-1, x), false);
+  s->drive = (TlDrive){.until_s = s->size.begin_s + 0.1};
+  s->boundary[4].drive = &s->drive;
   if (s->test == SERVIN_SHAPES) make_grains(s);
   make_solver(s);
-  if (s->test == SERVIN_SHAPES)
-    fill(s, *count, tl_vec3(0, -side / 2, 0), tl_vec3(side, side / 2, 0), 1.7, 0);
-  if (s->test == SERVIN_COLLAPSE)
-    fill(s, *count, tl_vec3(0, -side / 2, 0), tl_vec3(side, side / 2, 0), 1.28, 0);
-  if (s->test == SERVIN_DRUM)
-    fill(s, *count, tl_vec3(-radius, -2.6 * D, -radius), tl_vec3(radius, 2.6 * D, 0), 1.02,
-         radius - 0.55 * D);
+  fill(s, s->size.count, tl_vec3(0, -side / 2, 0), tl_vec3(side, side / 2, 0),
+       s->test == SERVIN_SHAPES ? 1.7 : 1.28, 0);
+}
+
+static void start_drum(Scene *s) {
+  double radius = s->size.length / 2 * D, half = s->size.width / 2 * D;
+  add_tube(s, radius);
+  add_plane(s, tl_vec3(0, -half, 0), tl_vec3(0, 1, 0), false);
+  add_plane(s, tl_vec3(0, half, 0), tl_vec3(0, -1, 0), false);
+  make_solver(s);
+  fill(s, s->size.count, tl_vec3(-radius, -half, -radius), tl_vec3(radius, half, 0), 1.02,
+       radius - 0.55 * D);
+}
+
+static void start(Scene *s) {
+  switch (s->test) {
+  case SERVIN_CONVEYOR:
+    start_belt(s);
+    break;
+  case SERVIN_DRUM:
+    start_drum(s);
+    break;
+  default:
+    start_collapse(s);
+  }
+  while (time_of(s) < s->size.begin_s - 1e-9) step(s);
 }
 
 /* From begin_s to end_s. */
-static ServinResult watch(Scene *s, int count, FILE *series) {
+static ServinResult watch(Scene *s, FILE *series) {
   double h = s->config.step_s;
   ServinResult r = {.front_m = front_of(s), .fall_J = potential_of(s)};
   double angles = 0, levels = 0, start_J = s->energy.error_J, taken_J = losses(&s->energy);
   int64_t angle_count = 0;
-  for (int64_t k = llround(s->begin_s / h); (double)k * h < s->end_s; k++) {
-    if (s->test == SERVIN_CONVEYOR) rain(s, count);
+  for (int64_t k = llround(s->size.begin_s / h); (double)k * h < s->size.end_s; k++) {
+    if (s->test == SERVIN_CONVEYOR) rain(s);
     double cpu = judge_thread_cpu_s();
     step(s);
     r.cpu_s += judge_thread_cpu_s() - cpu;
@@ -295,7 +349,7 @@ static ServinResult watch(Scene *s, int count, FILE *series) {
     }
     if (time_of(s) < s->drive.until_s) r.settled_level = level;
     r.steps++;
-    if (s->test == SERVIN_DRUM && (double)k * h >= s->end_s - 1.5) {
+    if (s->size.mean_s > 0 && (double)k * h >= s->size.end_s - s->size.mean_s) {
       angles += angle_of(s);
       angle_count++;
     }
@@ -311,32 +365,32 @@ static ServinResult watch(Scene *s, int count, FILE *series) {
   return r;
 }
 
-void servin_run(ServinTest test, TlSplit split, bool double_radius, uint64_t seed, FILE *series,
-                ServinResult result[2]) {
-  static const double begins[] = {0, 0.9, 2.5, 1.5}, ends[] = {2.7, 2, 5, 2.6};
+static ServinResult run_variant(const Scene *settled, const ServinVariant *variant, FILE *series) {
+  Scene s = *settled;
+  memset(&s.bodies, 0, sizeof s.bodies);
+  JUDGE_OK(tl_bodies_copy(&s.bodies, &settled->bodies));
+  reduce(&s, variant);
+  make_solver(&s);
+  s.solver->steps = settled->solver->steps;
+  ServinResult result = watch(&s, series);
+  if (series) fprintf(series, "\n\n");
+  stepper_free(s.solver);
+  tl_bodies_free(&s.bodies);
+  return result;
+}
+
+void servin_run(const ServinScene *scene, const ServinVariant *variant, int variants, FILE *series,
+                ServinResult *result) {
   Scene s;
   memset(&s, 0, sizeof s);
-  s.test = test;
-  s.begin_s = begins[test];
-  s.end_s = ends[test];
+  s.test = scene->test;
+  s.size = sizes[scene->test][scene->large];
   tl_par_set_threads(1);
-  s.random = (TlRandom){.seed = seed, .stream = (uint64_t)test};
-  configure(&s, split, double_radius);
-  int count;
-  start(&s, &count);
-  while (time_of(&s) < s.begin_s - 1e-9) step(&s);
-  for (int reduced = 0; reduced < 2; reduced++) {
-    Scene one = s;
-    memset(&one.bodies, 0, sizeof one.bodies);
-    JUDGE_OK(tl_bodies_copy(&one.bodies, &s.bodies));
-    if (!reduced) one.config.nonsmooth.reduction.split = TL_SPLIT_OFF;
-    make_solver(&one);
-    one.solver->steps = s.solver->steps;
-    result[reduced] = watch(&one, count, series);
-    if (series) fprintf(series, "\n\n");
-    stepper_free(one.solver);
-    tl_bodies_free(&one.bodies);
-  }
+  s.random = (TlRandom){.seed = scene->seed, .stream = (uint64_t)scene->test};
+  configure(&s, scene->double_radius);
+  reduce(&s, &(ServinVariant){.split = TL_SPLIT_OFF});
+  start(&s);
+  for (int k = 0; k < variants; k++) result[k] = run_variant(&s, &variant[k], series);
   stepper_free(s.solver);
   tl_bodies_free(&s.bodies);
   for (int i = 0; i < GRAINS; i++) tl_avatar_free(&s.grain[i]);

@@ -1,9 +1,12 @@
-/* Model reduction of the nonsmooth method: the tests of Servin and Wang 2015 in small, with and without. */
+/* Model reduction of the nonsmooth method: the tests of Servin and Wang 2015 in small, with and without; in the full
+ * edition at the paper's sizes, by all of its variants and both readings of the radius of rolling. */
+#include "judge/cases.h"
 #include "judge/judge.h"
 #include "judge/servin.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The paper's angle at 150 iterations, that of the prototypes' two readings of the rolling radius, and what it
  * reached with reduction. */
@@ -58,7 +61,8 @@ static FILE *series_of(const char *name) {
 static void judge_shapes(void) {
   ServinResult both[2], *whole = &both[0], *reduced = &both[1];
   FILE *series = series_of("shapes");
-  servin_run(SERVIN_SHAPES, TL_SPLIT_TRIAL, false, SERVIN_SEED, series, both);
+  servin_run(&(ServinScene){SERVIN_SHAPES, false, false, SERVIN_SEED},
+             (ServinVariant[]){{TL_SPLIT_OFF}, {TL_SPLIT_TRIAL}}, 2, series, both);
   fclose(series);
   plot("shapes", NAN, NAN);
   judge_at_least(JUDGE_GOAL, "reduction_shapes_settled", reduced->settled_level,
@@ -87,7 +91,8 @@ static void run_draws(const Case *c, ServinResult mean[2]) {
   for (int draw = 0; draw < DRAWS; draw++) {
     ServinResult both[2];
     FILE *series = draw == 0 ? series_of(c->name) : NULL;
-    servin_run(c->test, c->split, true, SERVIN_SEED + (uint64_t)draw, series, both);
+    servin_run(&(ServinScene){c->test, false, true, SERVIN_SEED + (uint64_t)draw},
+               (ServinVariant[]){{TL_SPLIT_OFF}, {c->split}}, 2, series, both);
     if (series) fclose(series);
     judge_note("%s, draw %d: angle %.1f deg whole and %.1f reduced.", c->name, draw + 1,
                both[0].angle_deg, both[1].angle_deg);
@@ -109,8 +114,7 @@ static void run_draws(const Case *c, ServinResult mean[2]) {
   }
 }
 
-int main(int argc, char **argv) {
-  judge_open("reduction", argc, argv);
+static void judge_small(void) {
   for (int i = 0; i < 3; i++) {
     const Case *c = &cases[i];
     char figure[80];
@@ -138,5 +142,157 @@ int main(int argc, char **argv) {
         reduced->overlap_share);
   }
   judge_shapes();
+}
+
+/* ---- at the paper's sizes ---- */
+
+enum { VARIANTS = 5, TESTS = 3 };
+
+typedef struct Variant {
+  const char *name; /* as the paper calls it; NULL: none */
+  ServinVariant of;
+  double paper_deg, paper_level; /* NAN: not told */
+} Variant;
+
+typedef struct Large {
+  const char *name;
+  double change, level,
+      speed_up; /* goals of the variant whose split is by trial alone, on the belt by contacts */
+  int judged;   /* that variant */
+  Variant variant[VARIANTS]; /* the first one is without reduction */
+} Large;
+
+static const Large large[TESTS] = {
+    [SERVIN_CONVEYOR] = {"conveyor",
+                         3,
+                         0.7,
+                         4,
+                         2,
+                         {{"ref-150", {TL_SPLIT_OFF}, 40.6, 0},
+                          {"ref-500", {.iterations = 500}, 41.5, 0},
+                          {"cs", {TL_SPLIT_CONTACT}, 40.3, 0.85}}},
+    [SERVIN_COLLAPSE] = {"collapse",
+                         4,
+                         0.7,
+                         2,
+                         2,
+                         {{"ref-150", {TL_SPLIT_OFF}, 29.9, 0},
+                          {"ref-500", {.iterations = 500}, 36.2, 0},
+                          {"tr-f", {TL_SPLIT_TRIAL}, 37.5, 0.75},
+                          {"tr-fv", {TL_SPLIT_TRIAL, .velocity = true}, 34, 0.75},
+                          {"ctr-fv", {TL_SPLIT_BOTH, .velocity = true}, NAN, NAN}}},
+    [SERVIN_DRUM] = {"drum",
+                     3,
+                     0.4,
+                     1.5,
+                     1,
+                     {{"ref-150", {TL_SPLIT_OFF}, 43, 0},
+                      {"tr-f", {TL_SPLIT_TRIAL}, 44, 0.4},
+                      {"tr-fv", {TL_SPLIT_TRIAL, .velocity = true}, 45, 0.4},
+                      {"cs", {TL_SPLIT_CONTACT, .sensor = true}, 49, 0.7}}},
+};
+
+typedef struct LargeResult {
+  ServinResult of[VARIANTS];
+} LargeResult;
+
+static int variants_of(const Large *l) {
+  int n = 0;
+  while (n < VARIANTS && l->variant[n].name) n++;
+  return n;
+}
+
+/* The tests by the sphere's radius of rolling, and then, without reduction, by the reduced one. */
+static void run_large(int which, void *result, void *context) {
+  int test = which % TESTS;
+  bool double_radius = which < TESTS;
+  const Large *l = &large[test];
+  ServinVariant variant[VARIANTS];
+  FILE *series = NULL;
+  char name[80];
+  (void)context;
+  for (int k = 0; k < variants_of(l); k++) variant[k] = l->variant[k].of;
+  snprintf(name, sizeof name, "large_%s", l->name);
+  if (double_radius) series = series_of(name);
+  servin_run(&(ServinScene){(ServinTest)test, true, double_radius, SERVIN_SEED}, variant,
+             double_radius ? variants_of(l) : 1, series, ((LargeResult *)result)->of);
+  if (series) fclose(series);
+}
+
+static void plot_large(const Large *l) {
+  char script[2400], picture[80], titles[160] = "";
+  for (int k = 0; k < variants_of(l); k++) {
+    strcat(titles, k ? " " : "");
+    strcat(titles, l->variant[k].name);
+  }
+  snprintf(
+      script, sizeof script,
+      "set datafile missing '?'; set key outside top center horizontal; set lmargin 9\n"
+      "names = '%s'; set offsets 0, 0, graph 0.1, graph 0.1\n"
+      "set multiplot layout 2,1\nset ylabel 'angle of the surface, degrees'\n"
+      "plot for [i=0:%d] 'reduction_large_%s.dat' index i using 1:3 with lines lw 2 title "
+      "word(names, i+1)\n"
+      "set xlabel 'time, s'; set ylabel 'reduction level'; unset offsets; set yrange [0:1.05]\n"
+      "plot for [i=0:%d] 'reduction_large_%s.dat' index i using 1:2 with lines lw 2 notitle\n"
+      "unset multiplot\n",
+      titles, variants_of(l) - 1, l->name, variants_of(l) - 1, l->name);
+  snprintf(picture, sizeof picture, "reduction_large_%s", l->name);
+  judge_gnuplot(picture, script);
+}
+
+static void judge_large_test(const Large *l, const LargeResult *doubled,
+                             const LargeResult *reduced) {
+  const ServinResult *whole = &doubled->of[0], *judged = &doubled->of[l->judged];
+  double one = whole->angle_deg, other = reduced->of[0].angle_deg, paper = l->variant[0].paper_deg;
+  double off = fmax(0, fmax(fmin(one, other) - paper, paper - fmax(one, other)));
+  char figure[80];
+#define LARGE(what)                                                                                \
+  (snprintf(figure, sizeof figure, "reduction_large_%s_%s", l->name, what), figure)
+  judge_at_most(JUDGE_GOAL, LARGE("angle"), off, "deg, the paper's from between the two readings",
+                4);
+  judge_at_most(JUDGE_GOAL, LARGE("change"), fabs(judged->angle_deg - whole->angle_deg),
+                "deg from the run without reduction", l->change);
+  judge_at_least(JUDGE_GOAL, LARGE("level"), judged->level, "mean reduction level", l->level);
+  judge_at_least(JUDGE_GOAL, LARGE("speed_up"), whole->cpu_s / judged->cpu_s,
+                 "CPU without over with, equal iterations", l->speed_up);
+  for (int k = 0; k < variants_of(l); k++) {
+    const Variant *v = &l->variant[k];
+    const ServinResult *r = &doubled->of[k];
+    char what[80];
+    snprintf(what, sizeof what, "angle_%s", v->name);
+    if (!isnan(v->paper_deg))
+      judge_paper(LARGE(what), r->angle_deg, v->paper_deg, "deg", "Servin 2015, Table 3, Fig. 9");
+    snprintf(what, sizeof what, "level_%s", v->name);
+    if (v->paper_level > 0)
+      judge_paper(LARGE(what), r->level, v->paper_level, "mean reduction level",
+                  "Servin 2015, Table 3");
+    judge_note("%s of %d spheres, %s: angle %.1f deg, mean reduction level %.2f, 1/(1 - level) "
+               "%.1f, %.1f ms CPU a step (%.1f to merge and split), %.1f times faster than "
+               "ref-150; %lld merges, %lld splits, deepest overlap %.3f of the radius.",
+               l->name, r->grains, v->name, r->angle_deg, r->level, 1 / (1 - r->level),
+               1e3 * r->cpu_s / (double)r->steps, 1e3 * r->reduction_s / (double)r->steps,
+               whole->cpu_s / r->cpu_s, (long long)r->merges, (long long)r->splits,
+               r->overlap_share);
+  }
+  judge_note("%s: angle %.1f deg with the sphere's radius of rolling, %.1f with the reduced one.",
+             l->name, one, other);
+  plot_large(l);
+}
+
+static void judge_large(void) {
+  static const int order[2 * TESTS] = {
+      SERVIN_DRUM,         SERVIN_COLLAPSE,         SERVIN_CONVEYOR,
+      TESTS + SERVIN_DRUM, TESTS + SERVIN_COLLAPSE, TESTS};
+  const LargeResult *r =
+      judge_cases(&(JudgeCases){2 * TESTS, sizeof(LargeResult), run_large, NULL, order, NULL});
+  for (int i = 0; i < TESTS; i++) judge_large_test(&large[i], &r[i], &r[TESTS + i]);
+}
+
+int main(int argc, char **argv) {
+  judge_open("reduction", argc, argv);
+  if (judge_full())
+    judge_large();
+  else
+    judge_small();
   return judge_close();
 }
