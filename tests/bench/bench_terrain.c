@@ -46,12 +46,19 @@ static void errors(const TlTerrain *t) {
   judge_at_most(JUDGE_GOAL, "terrain_band_linf", worst, "cell", 0.05);
 }
 
+typedef struct Method {
+  const char *row, *said, *sets, *former; /* former: more keys of the search before */
+  int grains;
+  double duration_s;
+} Method;
+
 /* CPU seconds of a run of grains of a tenth of a cell. */
-static double run_s(const char *contact) {
+static double run_s(const Method *m, const char *contact, const char *more) {
   TlRun run;
-  char sets[128];
-  snprintf(sets, sizeof sets, "terrain.contact=%s time.dt_s=8e-4 time.duration_s=1.5", contact);
-  judge_ground_open(&run, &judge_ground[0], 0.1, 300, sets);
+  char sets[256];
+  snprintf(sets, sizeof sets, "terrain.contact=%s time.duration_s=%g %s %s", contact, m->duration_s,
+           m->sets, more);
+  judge_ground_open(&run, &judge_ground[0], 0.1, m->grains, sets);
   double start = judge_thread_cpu_s();
   JUDGE_OK(tl_run_go(&run));
   double s = judge_thread_cpu_s() - start;
@@ -59,23 +66,23 @@ static double run_s(const char *contact) {
   return s;
 }
 
-/* The same grains with the raster's own surface and with the band, in pairs; the median of their ratios. */
-static void contact_cost(int argc, char **argv) {
+/* The same grains with the raster's own surface and with the band, in pairs; the median of their ratios. By penalty the
+ * search before was that of nodes alone. */
+static void contact_cost(const Method *m) {
   enum { PAIRS = 5 };
   double ratio[PAIRS], band = 0;
-  judge_ground_catalog("bench_terrain", argc, argv);
   for (int n = 0; n < PAIRS; n++) {
-    double old = run_s("band"), own = run_s("raster");
+    double old = run_s(m, "band", m->former), own = run_s(m, "raster", "");
     int at = n;
     for (; at > 0 && ratio[at - 1] > own / old; at--) ratio[at] = ratio[at - 1];
     ratio[at] = own / old;
     band = n == 0 ? old : fmin(band, old);
   }
-  judge_at_most(JUDGE_GOAL, "terrain_contact_cost", ratio[PAIRS / 2], "of the band's", 1.3);
-  judge_note("300 grains of a tenth of a cell, 1875 steps: %.2f CPU-s with the band, with the "
-             "raster's own surface %.2f "
-             "times as much (%.2f to %.2f in %d pairs).",
-             band, ratio[PAIRS / 2], ratio[0], ratio[PAIRS - 1], PAIRS);
+  judge_at_most(JUDGE_GOAL, m->row, ratio[PAIRS / 2], "of the band's", 1.3);
+  judge_note("%s: %d grains of a tenth of a cell, %g s: %.2f CPU-s with the band, with the "
+             "raster's own surface %.2f times as much (%.2f to %.2f in %d pairs).",
+             m->said, m->grains, m->duration_s, band, ratio[PAIRS / 2], ratio[0], ratio[PAIRS - 1],
+             PAIRS);
 }
 
 int main(int argc, char **argv) {
@@ -106,6 +113,10 @@ int main(int argc, char **argv) {
   errors(&t);
   tl_terrain_free(&t);
   tl_free(z);
-  contact_cost(argc, argv);
+  judge_ground_catalog("bench_terrain", argc, argv);
+  contact_cost(&(Method){"terrain_contact_cost", "Impulses", "time.dt_s=8e-4", "", 300, 1.5});
+  contact_cost(&(Method){"terrain_penalty_cost", "Penalty",
+                         "solver.method=penalty grains.shapes=[slab,egg,cross] penalty.dt_s=1.5e-5",
+                         "solver.edges=nodes", 50, 0.3});
   return judge_close();
 }
