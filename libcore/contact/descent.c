@@ -76,21 +76,15 @@ TlPlaceLook tl_look_at(TlSmoothPair *p, TlVec3 x, TlSym3 *hessian) {
       x, n, tl_add(ga, gb), a + b, (a - b) / tl_max(down + up, 0.5), tl_min(down, up)};
 }
 
-/* Curvatures of F across n, each within the bounds; a saddle's by its amount, so that the step leads
- * down. */
+/* Curvatures of F across n. */
 static void take_curvature(const TlSmoothPair *p, const TlSym3 *h, TlVec3 n, TlKeptPlace *place) {
   TlVec3 other = fabs(n.x) < 0.6 ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0);
   TlVec3 u = tl_unit(tl_cross(n, other)), v = tl_cross(n, u), hu = tl_sym_vec(*h, u);
-  double uu = tl_dot(u, hu), uv = tl_dot(v, hu), vv = tl_dot(v, tl_sym_vec(*h, v));
-  double mean = 0.5 * (uu + vv), half = 0.5 * (uu - vv), spread = sqrt(half * half + uv * uv);
-  double least = FLAT / p->size, most = SHARP / p->cell;
-  double high = tl_min(tl_max(fabs(mean + spread), least), most),
-         low = tl_min(tl_max(fabs(mean - spread), least), most);
-  double turn = spread > 0 ? 0.5 * (high - low) / spread : 0, middle = 0.5 * (high + low);
   place->u = u, place->v = v, place->travel = 0;
-  place->bend[0] = middle + turn * half;
-  place->bend[1] = turn * uv;
-  place->bend[2] = middle - turn * half;
+  place->bend[0] = tl_dot(u, hu);
+  place->bend[1] = tl_dot(v, hu);
+  place->bend[2] = tl_dot(v, tl_sym_vec(*h, v));
+  tl_bound_curvatures(place->bend, FLAT / p->size, SHARP / p->cell);
 }
 
 /* ---- one place ---- */

@@ -11,6 +11,8 @@
 #include "model/bodies.h"
 #include "shape/spline.h"
 
+#include <math.h>
+
 typedef enum TlSmoothKind { TL_SMOOTH_SPLINE, TL_SMOOTH_SPHERE, TL_SMOOTH_PLANE } TlSmoothKind;
 
 typedef struct TlSmooth {
@@ -57,6 +59,19 @@ typedef struct TlPlaceLook {
 TlPlaceLook tl_look_at(TlSmoothPair *fields, TlVec3 x, TlSym3 *hessian);
 /* Newton's step from there across the normal, by the bounded curvatures. */
 TlVec3 tl_first_step(const TlSmoothPair *fields, const TlPlaceLook *look, const TlSym3 *hessian);
+
+/* Both principal values of a symmetric 2 by 2 matrix (uu, uv, vv) by their amount, within bounds: a saddle's, too, so
+ * that a step by it leads down. */
+static inline void tl_bound_curvatures(double bend[3], double least, double most) {
+  double mean = 0.5 * (bend[0] + bend[2]), half = 0.5 * (bend[0] - bend[2]), uv = bend[1];
+  double spread = sqrt(half * half + uv * uv);
+  double high = tl_min(tl_max(fabs(mean + spread), least), most),
+         low = tl_min(tl_max(fabs(mean - spread), least), most);
+  double turn = spread > 0 ? 0.5 * (high - low) / spread : 0, middle = 0.5 * (high + low);
+  bend[0] = middle + turn * half;
+  bend[1] = turn * uv;
+  bend[2] = middle - turn * half;
+}
 
 static inline bool tl_places_beside(const TlKeptPlace *place, int32_t count, int32_t except,
                                     TlVec3 x, double near) {

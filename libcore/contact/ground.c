@@ -1,5 +1,7 @@
 #include "contact/ground.h"
 
+#include "contact/descent.h"
+
 #include "base/lanes.h"
 #include "base/mem.h"
 #include "model/shapes.h"
@@ -125,10 +127,9 @@ static bool foot_inside(const Ground *g, const Square *s, TlVec3 foot) {
 
 typedef struct Bend { /* curvatures of F across n, along u and v */
   TlVec3 u, v;
-  double uu, uv, vv;
+  double of[3]; /* uu, uv, vv */
 } Bend;
 
-/* Each within bounds; a saddle's by its amount, so that the step leads down. */
 static Bend bend_of(const Ground *g, const Square *s, const TlSym3 *h, TlVec3 n) {
   Bend b;
   TlVec3 other = fabs(n.x) < 0.6 ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0);
@@ -136,17 +137,11 @@ static Bend bend_of(const Ground *g, const Square *s, const TlSym3 *h, TlVec3 n)
   b.v = tl_cross(n, b.u);
   TlVec3 u = tl_mat_tvec(g->pose.r, b.u), v = tl_mat_tvec(g->pose.r, b.v), hu = tl_sym_vec(*h, u);
   double per = 1 / g->pose.scale, twist = -n.z * s->patch.d * g->relief.field.per_metre;
-  double uu = per * tl_dot(u, hu) + 2 * twist * b.u.x * b.u.y,
-         uv = per * tl_dot(v, hu) + twist * (b.u.x * b.v.y + b.u.y * b.v.x),
-         vv = per * tl_dot(v, tl_sym_vec(*h, v)) + 2 * twist * b.v.x * b.v.y;
-  double mean = 0.5 * (uu + vv), half = 0.5 * (uu - vv), spread = sqrt(half * half + uv * uv);
-  double least = FLAT / g->r, most = SHARP / (g->shape->ground->spline.spacing_m * g->pose.scale);
-  double high = tl_min(tl_max(fabs(mean + spread), least), most),
-         low = tl_min(tl_max(fabs(mean - spread), least), most);
-  double turn = spread > 0 ? 0.5 * (high - low) / spread : 0, middle = 0.5 * (high + low);
-  b.uu = middle + turn * half;
-  b.uv = turn * uv;
-  b.vv = middle - turn * half;
+  b.of[0] = per * tl_dot(u, hu) + 2 * twist * b.u.x * b.u.y;
+  b.of[1] = per * tl_dot(v, hu) + twist * (b.u.x * b.v.y + b.u.y * b.v.x);
+  b.of[2] = per * tl_dot(v, tl_sym_vec(*h, v)) + 2 * twist * b.v.x * b.v.y;
+  tl_bound_curvatures(b.of, FLAT / g->r,
+                      SHARP / (g->shape->ground->spline.spacing_m * g->pose.scale));
   return b;
 }
 
@@ -172,8 +167,10 @@ static bool descend(const Ground *g, const Square *s, TlVec3 x, TlPoint *place) 
     cuts = 0;
     fraction = 1;
     Bend b = bend_of(g, s, &h, nb);
-    double gu = tl_dot(ga, b.u), gv = tl_dot(ga, b.v), inverse = 1 / (b.uu * b.vv - b.uv * b.uv);
-    double su = (b.uv * gv - b.vv * gu) * inverse, sv = (b.uv * gu - b.uu * gv) * inverse;
+    double gu = tl_dot(ga, b.u), gv = tl_dot(ga, b.v),
+           inverse = 1 / (b.of[0] * b.of[2] - b.of[1] * b.of[1]);
+    double su = (b.of[1] * gv - b.of[2] * gu) * inverse,
+           sv = (b.of[1] * gu - b.of[0] * gv) * inverse;
     move = tl_add(tl_scale(su, b.u), tl_scale(sv, b.v));
     gain = -0.5 * (su * gu + sv * gv);
     double length = tl_norm(move), trust = TRUST * g->r;
