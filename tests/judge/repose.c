@@ -30,6 +30,14 @@ const ReposeEdition repose_large = {.length = 0.3,
                                     .run_out_s = 0.66,
                                     .grains = {2180, 1960, 1250, 2070},
                                     .high = {1, 1.35, 1.15, 1.08}};
+const ReposeEdition repose_wide = {.length = 0.17,
+                                   .width = 0.378,
+                                   .settle_s = 0.55,
+                                   .flow_s = 3.5,
+                                   .frictionless_s = 2.5,
+                                   .run_out_s = 0.5,
+                                   .grains = {1760, 1588, 1012, 1672},
+                                   .high = {0.55, 0.76, 0.65, 0.6}};
 
 /* ---- a run until rest ---- */
 
