@@ -139,19 +139,21 @@ double tl_measure_quantile(double *values, int64_t n, double q);
 
 /* Angle of repose of grains against a wall, as Tang 2014 section 7.4 (Fig. 14) measures it.
  *
- * The floor's rectangle is cut into `cells` along its long side and `strips` across it. In each
+ * The floor's rectangle is cut into `cells` along the slope and `strips` across it. In each
  * cell stands the highest surface node of any grain; in each strip a line is fitted through the
  * points (middle of the cell, height of the node) by least squares. The angle of repose is the mean
  * of the strips' slopes, its error bar the least and the largest. A cell without a node stands at
  * the floor's height. Slopes fall towards `falls`: +1 to the end of
- * the long side, -1 to its beginning. Nodes outside the rectangle do not count.
+ * that side, -1 to its beginning. Nodes outside the rectangle do not count.
  */
+typedef enum TlReposeSide { TL_REPOSE_LONG, TL_REPOSE_X, TL_REPOSE_Y } TlReposeSide;
 
 typedef struct TlReposeOptions {
   double x0_m, y0_m, x1_m, y1_m; /* corners of the floor */
   double z0_m;                   /* its height */
   int cells, strips;             /* 0: 16 and 8 */
   int falls;                     /* 0: +1 */
+  TlReposeSide along;            /* which side the slope falls along; the longer one */
 } TlReposeOptions;
 
 typedef struct TlRepose {

@@ -6,7 +6,7 @@
 
 typedef struct Floor {
   double origin[2], side[2]; /* along, across */
-  int axis;                  /* of the long side: 0 x, 1 y */
+  int axis;                  /* along the slope: 0 x, 1 y */
   int cells, strips;
   double low;  /* height of the floor */
   double *top; /* strip by strip; low: nothing above the floor */
@@ -20,7 +20,7 @@ static TlStatus open_floor(const TlReposeOptions *o, Floor *f) {
   if (!(size[0] > 0) || !(size[1] > 0))
     return tl_fail(TL_EUSAGE, "the floor from (%g, %g) to (%g, %g) m has no area", o->x0_m, o->y0_m,
                    o->x1_m, o->y1_m);
-  f->axis = size[1] > size[0];
+  f->axis = o->along == TL_REPOSE_LONG ? size[1] > size[0] : o->along == TL_REPOSE_Y;
   for (int k = 0; k < 2; k++) {
     int a = k ^ f->axis;
     f->origin[k] = low[a];

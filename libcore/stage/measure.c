@@ -21,10 +21,14 @@ static const TlParam params[] = {
      "cell of the deposit's grid; 0: twice the median grain diameter", NULL},
     {"repose-low-m", TL_P_VEC3, offsetof(TlMeasureStage, repose_low_m), "m", "0,0,0", 0, 0, NULL,
      "lower corner of a floor, z its height: angle of repose of the grains against its wall, by "
-     "lines through the highest nodes of 16 x 8 cells, falling along its long side",
+     "lines through the highest nodes of 16 x 8 cells, falling along its longer side, or that of "
+     "--repose-along",
      NULL},
     {"repose-high-m", TL_P_VEC3, offsetof(TlMeasureStage, repose_high_m), "m", "0,0,0", 0, 0, NULL,
      "upper corner of that floor; the same as the lower one: no such fit", NULL},
+    {"repose-along", TL_P_CHOICE, offsetof(TlMeasureStage, repose_along), "", "long", 0, 0,
+     "long|x|y", "the side of that floor that the slope falls along, for floors wider than long",
+     NULL},
     {"packing", TL_P_FLAG, offsetof(TlMeasureStage, packing), "", "false", 0, 0, NULL,
      "also stress, coordination, fabric, forces and force chains of each frame; the study must "
      "have "
@@ -204,10 +208,14 @@ static TlStatus report_repose(const TlStageCall *call, const TlMeasureStage *o,
   TlRepose repose;
   if (a[0] == b[0] && a[1] == b[1]) return TL_OK;
   TL_TRY(tl_results_read_frame(call->input[0], m->frame[m->frame_count - 1].index, &frame));
-  TlStatus status = tl_measure_repose(
-      scene, &frame,
-      &(TlReposeOptions){.x0_m = a[0], .y0_m = a[1], .x1_m = b[0], .y1_m = b[1], .z0_m = a[2]},
-      &repose);
+  TlStatus status = tl_measure_repose(scene, &frame,
+                                      &(TlReposeOptions){.x0_m = a[0],
+                                                         .y0_m = a[1],
+                                                         .x1_m = b[0],
+                                                         .y1_m = b[1],
+                                                         .z0_m = a[2],
+                                                         .along = (TlReposeSide)o->repose_along},
+                                      &repose);
   tl_frame_free(&frame);
   TL_TRY(status);
   TL_TRY(real(r, "repose_mean", repose.mean_deg, "deg"));

@@ -10,6 +10,7 @@
 
 typedef struct TlMeasureStage {
   double cell_m, repose_low_m[3], repose_high_m[3];
+  int repose_along; /* TlReposeSide */
   bool packing, plot;
   int64_t from_frame;
   double box_low_m[3], box_high_m[3], cylinder_foot_m[3], cylinder_axis_m[3], cylinder_radius_m;

@@ -32,6 +32,7 @@ const ReposeEdition repose_large = {.length = 0.3,
                                     .high = {1, 1.35, 1.15, 1.08}};
 const ReposeEdition repose_wide = {.length = 0.17,
                                    .width = 0.378,
+                                   .strips = 35,
                                    .settle_s = 0.55,
                                    .flow_s = 3.5,
                                    .frictionless_s = 2.5,
@@ -140,7 +141,8 @@ static void measure(const char *folder, const ReposeEdition *e, TlRepose *repose
   TlScene scene;
   TlFrame frame;
   int64_t *index, count;
-  TlReposeOptions floor = {.x1_m = e->length, .y1_m = e->width};
+  TlReposeOptions floor = {
+      .x1_m = e->length, .y1_m = e->width, .strips = e->strips, .along = TL_REPOSE_X};
   JUDGE_OK(tl_results_read_scene(folder, &scene));
   JUDGE_OK(tl_results_frames(folder, &index, &count));
   JUDGE_OK(tl_results_read_frame(folder, index[count - 1], &frame));

@@ -31,6 +31,7 @@ typedef struct ReposeEdition {
   int grains[REPOSE_SHAPES];  /* fill it to the same height */
   double high[REPOSE_SHAPES]; /* they are drawn up to here */
   double run_out_s;           /* on a long floor, from when the wall goes */
+  int strips;                 /* that the slope is measured in; 0: 8 */
 } ReposeEdition;
 
 /* 230 to 400 grains; 1250 to 2180; and 1012 to 1760 in the small one's box, made wider, whose stacks are no higher, so

@@ -638,6 +638,9 @@ START_TEST(repose_is_the_mean_slope_of_the_strips) {
   floor.falls = -1;
   CK_OK(tl_measure_repose(&scene, &frame, &floor, &r));
   CK_NEAR(r.most_deg, -20, 0.01);
+  floor = (TlReposeOptions){.x1_m = 0.4, .y1_m = 0.8, .cells = 4, .along = TL_REPOSE_X};
+  CK_OK(tl_measure_repose(&scene, &frame, &floor, &r)); /* wider than long */
+  CK_NEAR(r.mean_deg, (7 * 31 + 20) / 8.0, 0.01);
   for (int k = 0; k < COUNT; k++) { /* the long side along y */
     TlVec3 p = rows[k].position_m;
     rows[k].position_m = tl_vec3(p.y, p.x, p.z);
