@@ -112,7 +112,7 @@ JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
   $(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(JUDGE_OBJ) $(LIB) $(LDLIBS_ALL)
 
 .PHONY: deb check-deb all tools tests judges check check-unit check-mpi check-cli check-asan check-faults check-survive check-slurm check-report lint format \
-  validation validation-full cost cost-accuracy bench score reference man completion demo install uninstall clean distclean deps help
+  validation validation-full cost cost-accuracy bench score reference problems man completion demo install uninstall clean distclean deps help
 
 all: tools ## build the library and the tools (build/bin)
 tools: $(TOOL_BIN) $(BIN)/talus-mpirun $(LIB_MADE)
@@ -344,6 +344,10 @@ check-report: tools ## the report's pages in a browser (2 minutes; installs Chro
 reference: tools $(TESTBIN)/test_records ## docs/reference: tools, keys, columns, records, schema of the catalog
 	@BIN=$(BIN) docs/reference/generate.sh
 	@TALUS_WRITE_REFERENCE=1 $(TESTBIN)/test_records
+
+problems: $(TESTBIN)/test_nonsmooth_corpus ## tests/problems: the kept problems of the nonsmooth method, written anew
+	@mkdir -p tests/problems
+	@TALUS_WRITE_PROBLEMS=1 $(TESTBIN)/test_nonsmooth_corpus
 
 lint: ## floors, doors, formatting, scripts, Python's syntax, dropped statuses, documents and their words
 	@tests/lint/floors.sh

@@ -202,6 +202,10 @@ static TlStatus report_departures(const TlRun *run, TlReport *r) {
   TlDepartures d = {0};
   int64_t gone = 0;
   TL_TRY(tl_report_int(r, "grains_outside", t->outside, ""));
+  if (run->model->setup.sinks.count > 0) {
+    TL_TRY(tl_report_int(r, "grains_sunk", t->sunk, ""));
+    TL_TRY(tl_report_real(r, "mass_sunk", t->sunk_kg, "kg"));
+  }
   if (tl_comm_rank(run->comm) != 0) return TL_OK; /* rank 0 prints */
   TL_TRY(tl_departures_read(run->folder, &d));
   for (int64_t i = 0; i < d.count; i++) gone += d.row[i].removed;

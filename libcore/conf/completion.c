@@ -45,7 +45,7 @@ static Offer offer_of(const TlParam *param) {
   case TL_P_TEXTS:
     return (Offer){.words = param->arg, .files = names_file(param->arg)};
   default:
-    return (Offer){0};
+    return (Offer){.words = param->zero, .all = true};
   }
 }
 

@@ -11,6 +11,9 @@
   { #key, TL_P_REAL, offsetof(s, key), unit, def, min, max, NULL, help, NULL, .old_form = true }
 #define INT(s, key, def, min, max, help)                                                           \
   { #key, TL_P_INT, offsetof(s, key), "", def, min, max, NULL, help, NULL }
+/* A number for which a word may stand, which the program then chooses: 0. */
+#define INT_OR(s, key, word, def, min, max, help)                                                  \
+  { #key, TL_P_INT, offsetof(s, key), "", def, min, max, NULL, help, NULL, .zero = word }
 #define FLAG(s, key, def, help)                                                                    \
   { #key, TL_P_FLAG, offsetof(s, key), "", def, 0, 0, NULL, help, NULL }
 #define TEXT(s, key, def, help)                                                                    \

@@ -48,6 +48,15 @@ static TlStatus check_range(const TlParam *param, double x) {
                  param->unit && param->unit[0] ? " " : "", param->unit ? param->unit : "");
 }
 
+static TlStatus parse_int(const TlParam *param, int64_t *value, const char *text) {
+  int64_t x = 0;
+  bool word = param->zero && strcmp(text, param->zero) == 0;
+  if (!word && tl_parse_int(text, &x) != TL_OK)
+    return param->zero ? tl_fail(TL_EINPUT, "%s, nor '%s'", tl_message(), param->zero) : TL_EINPUT;
+  TL_TRY(check_range(param, (double)x));
+  return *value = x, TL_OK;
+}
+
 static TlStatus parse_flag(bool *value, const char *text) {
   static const char *yes[] = {"true", "yes", "on"}, *no[] = {"false", "no", "off"};
   for (int i = 0; i < 3; i++) {
@@ -123,12 +132,8 @@ TlStatus tl_param_parse(const TlParam *param, void *base, const char *text) {
   switch (param->type) {
   case TL_P_FLAG:
     return parse_flag(value, text);
-  case TL_P_INT: {
-    int64_t x;
-    TL_TRY(tl_parse_int(text, &x));
-    TL_TRY(check_range(param, (double)x));
-    return *(int64_t *)value = x, TL_OK;
-  }
+  case TL_P_INT:
+    return parse_int(param, value, text);
   case TL_P_REAL: {
     double x;
     TL_TRY(tl_parse_real(text, &x));
@@ -241,6 +246,7 @@ char *tl_param_format(const TlParam *param, const void *base) {
   case TL_P_FLAG:
     return tl_strdup(*(const bool *)value ? "true" : "false");
   case TL_P_INT:
+    if (param->zero && *(const int64_t *)value == 0) return tl_strdup(param->zero);
     return tl_format("%lld", (long long)*(const int64_t *)value);
   case TL_P_REAL:
     return tl_strdup(shortest(*(const double *)value, text[0]));

@@ -158,6 +158,7 @@ static TlStatus table_param(Text *text, const TlParam *p) {
     TL_TRY(say(text, "%s", type_name(p)));
   else
     TL_TRY(table_choices(text, p->choices));
+  if (p->zero) TL_TRY(say(text, " or %s", p->zero));
   TL_TRY(say(text, " | %s | ", p->unit));
   TL_TRY(say(text, "%s | ", !p->def ? "**required**" : p->def[0] ? p->def : "none"));
   if (p->min != 0 || p->max != 0) TL_TRY(say(text, "%g to %g", p->min, p->max));

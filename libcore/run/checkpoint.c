@@ -374,7 +374,7 @@ static TlStatus load_run(TlRun *run) {
   const TlRunTotals *t = &run->state->totals;
   const int64_t counts[] = {run->state->grains, run->state->poured, run->output.kept_frames,
                             t->steps,           t->frames,          t->outside,
-                            t->embedded,        t->unresolved};
+                            t->embedded,        t->unresolved,      t->sunk};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
     if (counts[i] < 0 || counts[i] > MOST_COUNT) return no_state(run, "run", 0, "its counts");
   for (int k = 0; k < TL_TABLES; k++)

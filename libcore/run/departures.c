@@ -4,15 +4,17 @@
 #include "run/lines.h"
 #include "solve/sleep.h"
 #include "run/run.h"
+#include "run/sinks.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBERS = 14 };
+enum { NUMBERS = 15 };
 
 static const char *const reasons[] = {[TL_LEFT_TERRAIN] = "left the terrain",
                                       [TL_LEFT_CELL] = "left the cell",
+                                      [TL_LEFT_BY_SINK] = "entered a sink",
                                       [TL_EMBEDDED_OUT] = "lay in another grain",
                                       [TL_UNRESOLVED_OUT] = "unresolved collisions"};
 
@@ -38,7 +40,8 @@ typedef Record Row;
   C(velocity_y_m_s, "m/s", "its velocity then, y", row->number[10])                                \
   C(velocity_z_m_s, "m/s", "its velocity then, z", row->number[11])                                \
   C(material, "", "number of its material", row->number[12])                                       \
-  C(removed, "", "1: taken out of the run; 0: frozen where it left", row->number[13])
+  C(removed, "", "1: taken out of the run; 0: frozen where it left", row->number[13])              \
+  C(sink, "", "number of the sink that it entered, from 0; -1: none", row->number[14])
 
 static const char *column_reason(const void *row) {
   return reasons[((const Row *)row)->reason];
@@ -85,12 +88,14 @@ static TlStatus list(const TlRun *run, const unsigned char *leaves, bool removed
     int32_t i = c->body[k];
     if (leaves[i] == TL_STAYS) continue;
     TlVec3 x = c->position[k], v = tl_collider_velocity(b, k);
-    w->record[w->count++] =
-        (Record){c->id[k],
-                 leaves[i],
-                 {(double)step * run->model->setup.time.dt_s, (double)step, (double)c->id[k],
-                  (double)c->avatar_id[k], c->scale[k], tl_run_part_mass(run, k), x.x, x.y, x.z,
-                  v.x, v.y, v.z, (double)c->material[k], removed}};
+    w->record[w->count++] = (Record){
+        c->id[k],
+        leaves[i],
+        {(double)step * run->model->setup.time.dt_s, (double)step, (double)c->id[k],
+         (double)c->avatar_id[k], c->scale[k], tl_run_part_mass(run, k), x.x, x.y, x.z, v.x, v.y,
+         v.z, (double)c->material[k], removed,
+         leaves[i] == TL_LEFT_BY_SINK ? (double)tl_sink_at(&run->model->setup, b->position[i])
+                                      : -1}};
   }
   qsort(w->record, (size_t)w->count, sizeof *w->record, by_id);
   return TL_OK;
@@ -105,7 +110,7 @@ static TlStatus write(TlRun *run, const unsigned char *leaves, bool removed, int
   return status;
 }
 
-static void add(TlRun *run, int64_t i) {
+static void add(TlRun *run, int64_t i, int leaving) {
   const TlBodies *b = &run->state->dem.bodies;
   TlDeparted *d = &run->state->departed;
   TlVec3 x = b->position[i], g = tl_setup_solver(&run->model->setup).gravity_m_s2;
@@ -113,6 +118,7 @@ static void add(TlRun *run, int64_t i) {
   const double moment[3] = {m * x.x, m * x.y, m * x.z};
   if (b->flags[i] & (TL_BODY_NET | TL_BODY_GUIDED)) return;
   tl_exact_add(&d->mass, m);
+  if (leaving == TL_LEFT_BY_SINK) tl_exact_add(&d->sunk_mass, m);
   tl_exact_add(&d->potential, -m * tl_dot(g, x));
   for (int k = 0; k < 3; k++) tl_exact_add(&d->moment[k], moment[k]);
   d->front_m =
@@ -125,7 +131,7 @@ static TlStatus take_out(TlRun *run, const unsigned char *leaves) {
   TL_TRY(TL_NEW(keep, (size_t)b->owned));
   for (int64_t i = 0; i < b->owned; i++) {
     keep[i] = leaves[i] == TL_STAYS;
-    if (!keep[i]) add(run, i);
+    if (!keep[i]) add(run, i, leaves[i]);
   }
   tl_bodies_drop_ghosts(b);
   TlStatus status = tl_bodies_keep(b, keep);
@@ -174,8 +180,8 @@ TlStatus tl_departures_take(TlRun *run, const unsigned char *leaves, bool remove
 
 TlStatus tl_departed_gather(const TlRun *run, TlDeparted *all) {
   *all = run->state->departed;
-  TlExact *const sums[] = {&all->mass, &all->potential, &all->moment[0], &all->moment[1],
-                           &all->moment[2]};
-  for (int k = 0; k < 5; k++) TL_TRY(tl_comm_sum_int(run->comm, sums[k]->limb, TL_EXACT_LIMBS));
+  TlExact *const sums[] = {&all->mass,      &all->sunk_mass, &all->potential,
+                           &all->moment[0], &all->moment[1], &all->moment[2]};
+  for (int k = 0; k < 6; k++) TL_TRY(tl_comm_sum_int(run->comm, sums[k]->limb, TL_EXACT_LIMBS));
   return tl_comm_most(run->comm, &all->front_m, 1);
 }

@@ -1,4 +1,4 @@
-/* Grains that leave a run: off the terrain, out of the cell, or because they could not be brought
+/* Grains that leave a run: off the terrain, out of the cell, into a sink, or because they could not be brought
  * out of others. Each is written into departures.csv with the place where it left
  * (docs/reference/results.md), and those that are taken out of the run keep counting there: in the
  * mass centre, the potential energy and the front of history.csv. */
@@ -16,6 +16,7 @@
 /* State, kept by a checkpoint: sums over the grains that were taken out. */
 typedef struct TlDeparted {
   TlExact mass, potential, moment[3]; /* m, -m g.x, m x, m y, m z; this rank's part */
+  TlExact sunk_mass;                  /* m of those that a sink took, likewise */
   double front_m;                     /* horizontal distance of the farthest from where the mass
                                          centre began; this rank's part */
 } TlDeparted;
@@ -24,6 +25,7 @@ typedef enum TlLeaving {
   TL_STAYS = 0,
   TL_LEFT_TERRAIN,
   TL_LEFT_CELL,
+  TL_LEFT_BY_SINK,
   TL_EMBEDDED_OUT,  /* embedded: action drop (run/problems.c) */
   TL_UNRESOLVED_OUT /* unresolved: {collisions: drop} */
 } TlLeaving;

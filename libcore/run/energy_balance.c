@@ -55,6 +55,10 @@ void tl_energy_balance_add(TlEnergyBalance *e, const TlStepReport *r) {
   e->elastic_J = r->elastic_J;
 }
 
+void tl_energy_balance_restart(TlEnergyBalance *e) {
+  if (e->moving > 0) e->moving = -1; /* as no step has it */
+}
+
 double tl_unbalanced_force(const TlStepReport *r) {
   if (r->contacts == 0 || r->moving == 0 || !(r->contact_N > 0)) return 0;
   return r->resultant_N / (double)r->moving / (r->contact_N / (double)r->contacts);

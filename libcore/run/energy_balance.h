@@ -27,6 +27,9 @@ typedef struct TlEnergyBalance {
 /* Add the report of a step. The methods by impulses report no moving bodies, and nothing is added. */
 void tl_energy_balance_add(TlEnergyBalance *balance, const TlStepReport *report);
 
+/* Grains have left between two steps: the balance starts anew with the next one, even if as many came. */
+void tl_energy_balance_restart(TlEnergyBalance *balance);
+
 /* Unbalanced force: the mean force that accelerates a body over the mean force of a contact; 0
  * without contacts. */
 double tl_unbalanced_force(const TlStepReport *report);

@@ -13,21 +13,22 @@ static double kinetic_of(const TlBodies *b, int64_t i) {
 }
 
 TlStatus tl_history_measure(TlRun *run, TlMeasure *m) {
-  enum { SUMS = 6 };
+  enum { OF_BODIES = 6, SUMS };
   const TlBodies *b = &run->state->dem.bodies;
   const TlDeparted *d = &run->state->departed;
   TlVec3 g = tl_setup_solver(&run->model->setup).gravity_m_s2;
   /* exact: neither ranks nor the bodies' order move history.csv */
-  TlExact sum[SUMS] = {d->mass, d->potential, d->moment[0], d->moment[1], d->moment[2], {{0}}};
+  TlExact sum[SUMS] = {d->mass,      d->potential, d->moment[0], d->moment[1],
+                       d->moment[2], {{0}},        d->sunk_mass};
   double front = d->front_m, value[SUMS];
   int64_t grains = 0;
   for (int64_t i = 0; i < b->owned; i++) {
     TlVec3 x = b->position[i];
     bool net = b->flags[i] & (TL_BODY_NET | TL_BODY_GUIDED);
     double mass = net ? 0 : b->mass[i];
-    double term[SUMS] = {
+    double term[OF_BODIES] = {
         mass, -b->mass[i] * tl_dot(g, x), mass * x.x, mass * x.y, mass * x.z, kinetic_of(b, i)};
-    for (int k = 0; k < SUMS; k++) tl_exact_add(&sum[k], term[k]);
+    for (int k = 0; k < OF_BODIES; k++) tl_exact_add(&sum[k], term[k]);
     grains += net ? 0 : tl_bodies_parts(b, i);
     if (!net)
       front =
@@ -38,8 +39,8 @@ TlStatus tl_history_measure(TlRun *run, TlMeasure *m) {
   TL_TRY(tl_comm_most(run->comm, &front, 1));
   for (int k = 0; k < SUMS; k++) value[k] = tl_exact_value(&sum[k]);
   double mass = value[0] > 0 ? value[0] : 1;
-  *m = (TlMeasure){value[0], value[1], front,
-                   value[5], grains,   tl_vec3(value[2] / mass, value[3] / mass, value[4] / mass)};
+  TlVec3 centre = tl_vec3(value[2] / mass, value[3] / mass, value[4] / mass);
+  *m = (TlMeasure){value[0], value[1], front, value[5], value[6], grains, centre};
   return TL_OK;
 }
 
@@ -98,6 +99,8 @@ static double reduction_overhead(const TlStepReport *r) {
     row->r->boundary_overlap_share)                                                                \
   C(outside, "", "grains that have left the terrain or the apparatus so far",                      \
     row->run->state->totals.outside)                                                               \
+  C(sunk, "", "grains that sinks took so far", row->run->state->totals.sunk)                       \
+  C(sunk_mass_kg, "kg", "their mass", row->m.sunk)                                                 \
   C(embedded, "", "grains so far that could not be brought out of others",                         \
     row->run->state->totals.embedded)                                                              \
   C(unresolved, "", "grains so far whose collision stayed unresolved",                             \

@@ -14,7 +14,7 @@ struct TlRun;
  * of the run count where they left in all but `grains` and the kinetic energy.
  * front: how far the farthest grain lies, horizontally, from where the centre of mass began. */
 typedef struct TlMeasure {
-  double mass, potential, front, kinetic;
+  double mass, potential, front, kinetic, sunk; /* sunk: mass that sinks took */
   int64_t grains;
   TlVec3 centre;
 } TlMeasure;

@@ -66,7 +66,8 @@ int64_t tl_run_disk(const TlRun *run) {
   int64_t frames =
       2 + (t->frame_every_s > 0 ? steps / tl_setup_every(&run->model->setup, t->frame_every_s) : 0);
   int64_t lines = 2 + steps / tl_setup_every(&run->model->setup, t->history_every_s);
-  int64_t grains = run->state->grains + tl_pour_left(run) - run->state->totals.outside;
+  int64_t grains =
+      run->state->grains + tl_pour_left(run) - run->state->totals.outside - run->state->totals.sunk;
   int64_t body = state_bytes() + 12 * 48 + (keeps_places(run) ? 1500 : 0);
   int64_t saved = c->keep + 1;
   if (c->every_steps == 0 && c->every_minutes == 0) saved = 1;

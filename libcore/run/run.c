@@ -13,6 +13,7 @@
 #include "run/plan.h"
 #include "run/pour.h"
 #include "run/sense.h"
+#include "run/sinks.h"
 #include "run/step_problems.h"
 
 #include <math.h>
@@ -227,6 +228,7 @@ static TlStatus handle_outside(TlRun *run, int64_t step) {
   TL_TRY(tl_comm_sum_int(run->comm, &left, 1));
   if (left == 0) return TL_OK;
   run->state->totals.outside += left;
+  tl_energy_balance_restart(&run->state->totals.balance);
   if (run->model->setup.outside == TL_OUTSIDE_ERROR)
     return tl_comm_agree(run->comm, left_the_terrain(run, step));
   TlLeaving leaving = run->model->apparatus ? TL_LEFT_CELL : TL_LEFT_TERRAIN;
@@ -373,7 +375,8 @@ TlStatus tl_run_advance(TlRun *run) {
 /* Applies the study's policies for grains that left and for those that cannot be brought apart. */
 static TlStatus apply_policies(TlRun *run, int64_t step) {
   TL_TRY(tl_run_handle_problems(run, step));
-  return handle_outside(run, step);
+  TL_TRY(handle_outside(run, step));
+  return tl_sinks_take(run, step);
 }
 
 TlStatus tl_run_step(TlRun *run) {
@@ -517,6 +520,9 @@ static void say_traffic(const TlRun *run) {
 
 /* Measures of the grains at the end of the run, for the summary. */
 static TlStatus look_at_end(TlRun *run) {
+  TlDeparted departed;
+  TL_TRY(tl_departed_gather(run, &departed));
+  run->state->totals.sunk_kg = tl_exact_value(&departed.sunk_mass);
   tl_bodies_drop_ghosts(&run->state->dem.bodies);
   TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, run->model->dem,
                                                   &run->state->dem.bodies, 0)));

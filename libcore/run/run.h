@@ -56,6 +56,8 @@ typedef struct TlRunOptions {
 typedef struct TlRunTotals {
   int64_t steps, frames;
   int64_t outside;              /* grains so far that left */
+  int64_t sunk;                 /* grains so far that sinks took */
+  double sunk_kg;               /* their mass, when the run ends */
   int64_t embedded, unresolved; /* grains so far of each kind (run/problems.c) */
   double wall_s, cpu_s;         /* of the stepping; cpu over all ranks */
   double overlap_share, overlap_m, boundary_overlap_share, boundary_overlap_m; /* deepest ever */

@@ -34,6 +34,8 @@
         .table[run->model->apparatus ? run->model->apparatus->table : TL_TABLES])                  \
   F(TlExact, departed_mass, "kg", TL_SAVE | TL_EXACT_SUM, "mass of grains that left",              \
     departed->mass)                                                                                \
+  F(TlExact, departed_sunk_mass, "kg", TL_SAVE | TL_EXACT_SUM, "mass of grains that sinks took",   \
+    departed->sunk_mass)                                                                           \
   F(TlExact, departed_potential, "J", TL_SAVE | TL_EXACT_SUM,                                      \
     "their potential energy where they left", departed->potential)                                 \
   F(TlExact, departed_moment_x, "kg m", TL_SAVE | TL_EXACT_SUM, "their mass times x",              \
@@ -53,6 +55,7 @@
   F(int64_t, steps, "", TL_SAVE, "steps done", run->state->totals.steps)                           \
   F(int64_t, frames, "", TL_SAVE, "frames written", run->state->totals.frames)                     \
   F(int64_t, outside, "", TL_SAVE, "grains that left so far", run->state->totals.outside)          \
+  F(int64_t, sunk, "", TL_SAVE, "grains that sinks took so far", run->state->totals.sunk)          \
   F(int64_t, embedded, "", TL_SAVE, "grains that could not be brought out of another so far",      \
     run->state->totals.embedded)                                                                   \
   F(int64_t, unresolved, "", TL_SAVE, "grains whose collisions the solver could not end so far",   \

@@ -14,6 +14,7 @@ static bool faces(const double normal[3], TlVec3 gravity) {
 static bool stops_grains(const TlSetup *s, TlVec3 gravity) {
   const TlPlaneSetup *plane = s->planes.items;
   const TlWallSetup *wall = s->walls.items;
+  const TlSinkSetup *sink = s->sinks.items;
   const TlBodySetup *body = s->bodies.items;
   if (s->terrain.name && gravity.z < 0) return true;
   for (int64_t i = 0; i < s->planes.count; i++)
@@ -22,6 +23,8 @@ static bool stops_grains(const TlSetup *s, TlVec3 gravity) {
     if (wall[i].kind != TL_WALL_PLANE || faces(wall[i].normal, gravity) ||
         tl_norm(tl_vec3_of(wall[i].spin_rad_s)) > 0)
       return true;
+  for (int64_t i = 0; i < s->sinks.count; i++)
+    if (sink[i].kind != TL_SINK_PLANE || faces(sink[i].normal, gravity)) return true;
   for (int64_t i = 0; i < s->bodies.count; i++)
     if (body[i].fixed) return true;
   return s->nets.count > 0 || tl_setup_apparatus(s);
@@ -39,7 +42,7 @@ static TlStatus check_ground(const TlSetup *s, const TlStudy *study) {
         g.x, g.y, g.z, 0 - g.x, 0 - g.y, 0 - g.z);
   return tl_study_fail(
       study, TL_EINPUT, "planes",
-      "there is no ground: no terrain, plane, wall, net or fixed body that could "
+      "there is no ground: no terrain, plane, wall, sink, net or fixed body that could "
       "stop grains which fall along gravity [%g, %g, %g]; add one, e.g. planes: "
       "[{point_m: [0, 0, 0], normal: [0, 0, 1]}], or give gravity_m_s2: [0, 0, 0], "
       "or free_fall: yes when they are to fall for ever",

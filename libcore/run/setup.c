@@ -215,6 +215,10 @@ static const TlStudySection root_sections[] = {
      COUNT(plane_params), NULL, 0},
     {"walls", offsetof(TlSetup, walls), sizeof(TlWallSetup), true,
      "Rigid walls that may move, appear and vanish", tl_wall_params, TL_WALL_PARAMS, NULL, 0},
+    {"sinks", offsetof(TlSetup, sinks), sizeof(TlSinkSetup), true,
+     "Regions that take grains out of the run whose centres come into them; what is fixed, on a "
+     "joint or part of a net stays",
+     tl_sink_params, TL_SINK_PARAMS, NULL, 0},
     {"contact", offsetof(TlSetup, contact), sizeof(TlContactSetup), false,
      "What happens in contacts that no pair is listed for", tl_contact_params, TL_CONTACT_PARAMS,
      NULL, 0},
@@ -420,6 +424,7 @@ TlStatus tl_setup_fill(TlSetup *setup, TlStudy *study) {
   TL_TRY(tl_reduction_check(&setup->reduction, method->reduces, study));
   TL_TRY(tl_apparatus_check(setup, study));
   TL_TRY(tl_walls_check(&setup->walls, study));
+  TL_TRY(tl_sinks_check(&setup->sinks, study));
   TL_TRY(tl_release_check(&setup->release, setup->terrain.name != NULL, study));
   TL_TRY(tl_shapes_check(&setup->shapes, &setup->bodies, setup->terrain.name != NULL, study));
   TL_TRY(tl_joints_check(&setup->joints, &setup->bodies, study));

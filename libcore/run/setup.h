@@ -14,6 +14,7 @@
 #include "run/setup_nets.h"
 #include "run/setup_release.h"
 #include "run/setup_shapes.h"
+#include "run/setup_sinks.h"
 #include "run/setup_walls.h"
 
 typedef enum TlOutside {
@@ -112,6 +113,7 @@ typedef struct TlSetup {
   TlTerrainSetup terrain;
   TlStudyList planes; /* of TlPlaneSetup */
   TlStudyList walls;  /* of TlWallSetup */
+  TlStudyList sinks;  /* of TlSinkSetup */
   TlContactSetup contact;
   TlSolverSetup solver;
 #define S(id, key, section, ...) section key;

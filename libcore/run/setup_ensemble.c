@@ -220,6 +220,8 @@ static TlStatus check_others(const TlSetup *s, const TlStudy *study) {
        "are not possible in an ensemble: its blocks are free; what belongs together can be the "
        "parts "
        "of one block"},
+      {s->sinks.count > 0, "sinks",
+       "are not possible in an ensemble: its blocks end at rest or where they leave the terrain"},
       {s->grains.sample || s->grains.ids.count > 0, "grains",
        "an ensemble draws from the list of shapes; a grain of the catalog can be one of the bodies "
        "(ensemble.from: bodies)"},

@@ -91,7 +91,7 @@ static TlStatus read_table(TlWallData *d, const char *path) {
 
 /* ---- parts ---- */
 
-static TlMat3 turn_of(const double deg[3]) {
+TlMat3 tl_wall_turn(const double deg[3]) {
   TlQuat x = tl_quat_from_rotation(tl_vec3(deg[0] * DEG, 0, 0)),
          y = tl_quat_from_rotation(tl_vec3(0, deg[1] * DEG, 0)),
          z = tl_quat_from_rotation(tl_vec3(0, 0, deg[2] * DEG));
@@ -250,7 +250,7 @@ static bool driven(const TlWallSetup *w) {
 static void add_wall(TlWalls *walls, TlWallData *d, const TlWallSetup *w) {
   Building b = {walls, d, w, tl_vec3_of(w->point_m), {{{0}}}, NULL, NULL};
   b.turn = w->kind == TL_WALL_CYLINDER ? turn_to(tl_unit(tl_vec3_of(w->axis)))
-                                       : turn_of(w->rotation_deg);
+                                       : tl_wall_turn(w->rotation_deg);
   b.surface = &d->surface;
   if (driven(w)) b.drive = &d->drive;
   if (w->kind == TL_WALL_PLANE) {

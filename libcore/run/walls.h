@@ -33,4 +33,7 @@ TlStatus tl_walls_open(TlWalls *walls, const TlSetup *setup, const TlStudy *stud
                        TlTablePath table_path, void *context);
 void tl_walls_free(TlWalls *walls);
 
+/* The frame of a box that is turned about x, then y, then z (rotation_deg). */
+TlMat3 tl_wall_turn(const double deg[3]);
+
 #endif

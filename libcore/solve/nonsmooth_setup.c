@@ -27,11 +27,11 @@ const TlParam tl_nonsmooth_params[] = {
            "projected Gauss-Seidel that continues, after every fourth sweep, to where the last two "
            "sweeps point (2 to 8 times fewer iterations); without that; or so after each sweep, in "
            "the manner of conjugate gradients: fewer iterations still, each twice as dear"),
-    INT(TlNonsmoothSetup, iterations, "0", 0, 1000000,
-        "most iterations of the continuous stage; 0: 0.1 n/overlap_share, n the grains of an "
-        "island on end along gravity"),
-    INT(TlNonsmoothSetup, impact_iterations, "0", 0, 1000000,
-        "most iterations of the impact stage; 0: likewise"),
+    INT_OR(TlNonsmoothSetup, iterations, "auto", "auto", 0, 1000000,
+           "most iterations of the continuous stage; auto (or 0): 0.1 n/overlap_share, n the "
+           "grains of an island on end along gravity"),
+    INT_OR(TlNonsmoothSetup, impact_iterations, "auto", "auto", 0, 1000000,
+           "most iterations of the impact stage; auto (or 0): likewise"),
     REAL(TlNonsmoothSetup, tolerance, "", "0.0001", 0, 1,
          "a solve ends when an iteration changes no velocity by more than this times the velocity "
          "that the forces give in a step; 0: all iterations"),

@@ -118,8 +118,8 @@ TlStatus tl_step_slip(TlStep *s) {
   return TL_OK;
 }
 
-TlStatus tl_step_impulse_rows(const TlModel *model, const TlBodies *b, const TlWorkspace *s,
-                              TlContactRow **rows, int64_t *count) {
+TlStatus tl_step_rows_with(const TlModel *model, const TlBodies *b, const TlWorkspace *s,
+                           const TlVec3 *beside, TlContactRow **rows, int64_t *count) {
   double per_s = 1 / model->step_s;
   const TlColliders *x = &b->colliders;
   TL_TRY(TL_NEW(*rows, (size_t)s->found.contacts + b->pairs.of[TL_SLEEPING].count));
@@ -128,13 +128,20 @@ TlStatus tl_step_impulse_rows(const TlModel *model, const TlBodies *b, const TlW
     const TlContact *c = &s->found.contact[i];
     if (c->a >= b->owned || !(c->rest.x > 0 || c->touched)) continue;
     if (tl_sleep_contact(b, c)) continue; /* among the rows that follow */
+    TlVec3 impulse = tl_step_impulse(c);
+    if (beside) impulse = tl_add(impulse, beside[i]);
     (*rows)[(*count)++] = (TlContactRow){.first = x->id[c->part_a],
                                          .second = c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary,
                                          .point_m = c->point,
                                          .normal = c->n,
-                                         .force_N = tl_scale(per_s, tl_step_impulse(c)),
+                                         .force_N = tl_scale(per_s, impulse),
                                          .gap_m = c->gap,
                                          .friction = c->law->friction};
   }
   return tl_sleep_rows(b, model->step_s, *rows, count);
+}
+
+TlStatus tl_step_impulse_rows(const TlModel *model, const TlBodies *b, const TlWorkspace *s,
+                              TlContactRow **rows, int64_t *count) {
+  return tl_step_rows_with(model, b, s, NULL, rows, count);
 }

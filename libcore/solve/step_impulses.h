@@ -13,6 +13,10 @@ TlStatus tl_step_by_impulses(TlStep *step, TlStepReport *report);
 double tl_step_impulse_reach(const TlModel *model, double speed_max, double radius, double speed);
 TlStatus tl_step_impulse_rows(const TlModel *model, const TlBodies *bodies,
                               const TlWorkspace *workspace, TlContactRow **rows, int64_t *count);
+/* The same with impulses that come to those of the points: [contacts]; NULL: none. */
+TlStatus tl_step_rows_with(const TlModel *model, const TlBodies *bodies,
+                           const TlWorkspace *workspace, const TlVec3 *beside, TlContactRow **rows,
+                           int64_t *count);
 #define TL_BY_IMPULSES(solve)                                                                      \
   .sleeps = true, .reach = tl_step_impulse_reach, .step = tl_step_by_impulses,                     \
   .contact_rows = tl_step_impulse_rows, .memory = TL_IMPULSES, .solves = TL_KIND_BIT(TL_BONDS),    \

@@ -17,6 +17,7 @@
 #include "solve/solver_setup.h"
 #include "solve/step_report.h"
 
+#include "base/mem.h"
 #include "base/log.h"
 #include "base/par.h"
 
@@ -671,6 +672,51 @@ static TlMethodAdvice advise(const TlModel *m, const TlBodies *b) {
   return rule;
 }
 
+/* Friction at the points of a face resists its twisting. It is solved as one moment about the normal, M; contacts show
+ * it as the forces that the points have in it, across their arms d from the centre of force and by their loads w,
+ * w M n x d/(sum of w d^2): no force in the sum, and the moment M. Two points that slide round each other have up to
+ * 2 mu w so. Where the load lies at one point, M has no arm: it is left out beyond that. */
+static void spread_twist(const TlContact *c, int32_t count, TlVec3 *beside) {
+  TlVec3 n = {0, 0, 0}, centre = {0, 0, 0}, moment = {0, 0, 0};
+  double load = 0, inertia = 0, reach = 0;
+  for (int32_t k = 0; k < count; k++) {
+    double w = tl_max(0, c[k].rest.x);
+    n = tl_axpy(n, w, c[k].n);
+    centre = tl_axpy(centre, w, c[k].point);
+    moment = tl_add(moment, c[k].moment);
+    load += w;
+  }
+  if (!(load > 0) || !(tl_norm2(moment) > 0)) return;
+  n = tl_unit(n);
+  centre = tl_scale(1 / load, centre);
+  for (int32_t k = 0; k < count; k++) {
+    beside[k] = tl_cross(n, tl_sub(c[k].point, centre));
+    if (!(c[k].rest.x > 0)) continue;
+    inertia += c[k].rest.x * tl_norm2(beside[k]);
+    reach = tl_max(reach, tl_norm(beside[k]));
+  }
+  double most = reach > 0 ? 2 * c->law->friction / reach : 0,
+         turn = inertia > 0 ? tl_dot(moment, n) / inertia : 0;
+  turn = tl_max(-most, tl_min(most, turn));
+  for (int32_t k = 0; k < count; k++)
+    beside[k] = tl_scale(turn * tl_max(0, c[k].rest.x), beside[k]);
+}
+
+static TlStatus contact_rows(const TlModel *model, const TlBodies *b, const TlWorkspace *s,
+                             TlContactRow **rows, int64_t *count) {
+  const TlContact *c = s->found.contact;
+  int32_t contacts = s->found.contacts;
+  TlVec3 *beside;
+  TL_TRY(TL_NEW(beside, (size_t)contacts));
+  for (int32_t k = 0, end; k < contacts; k = end) {
+    end = tl_nonsmooth_patch_end(c, k, contacts);
+    spread_twist(&c[k], end - k, &beside[k]);
+  }
+  TlStatus status = tl_step_rows_with(model, b, s, beside, rows, count);
+  tl_free(beside);
+  return status;
+}
+
 const TlMethodKind tl_method_nonsmooth = {.bears_force = true,
                                           .resists = true,
                                           .reduces = true,
@@ -685,4 +731,4 @@ const TlMethodKind tl_method_nonsmooth = {.bears_force = true,
                                           .advise = advise,
                                           .check_bodies = check_bodies,
                                           .step = step_by_constraints,
-                                          .contact_rows = tl_step_impulse_rows};
+                                          .contact_rows = contact_rows};

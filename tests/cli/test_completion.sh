@@ -73,6 +73,7 @@ expect 'penalty' talus-solve --set = solver.method = pen
 expect 'false true' talus-solve --set time.until_rest = ''
 expect '' talus-solve --set time.dt_s = ''
 expect 'triaxial.membrane.stiffness_N_m=' talus-solve --set triaxial.membrane.stiff
+expect 'auto' talus-solve --set nonsmooth.iterations = ''
 expect '' talus-solve --set planes
 [ "$(offered talus-solve --set '' | wc -w)" -ge 100 ] || fail "few keys of a study: $(offered talus-solve --set '')"
 # bash may have been told not to part words at "="; then what stands before the value is repeated

@@ -15,6 +15,16 @@ awk -F, '$NF == "hinge" {if ($11 < 40.96 || $11 > 40.98) exit 1; n++} END {exit 
 awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next} {w = $at["wall_work_J"]; e = $at["energy_balance_error_J"]}
          END {exit !(w > 0.1 && e * e < (0.05 * w) ^ 2)}' "$dir/run/history.csv" || fail "the energy balance is off"
 
+# the belt's end takes what comes there: table, summary and the list of departures agree
+"$solve" config/conveyor.yaml --set time.duration_s=2 -o "$dir/end" >"$dir/summary" 2>"$dir/log" ||
+  fail "the conveyor does not run to its end: $(cat "$dir/log")"
+gone=$(awk -F, '$NF == "entered a sink" {n++; m += $6} END {printf "%d %.6g\n", n, m}' "$dir/end/departures.csv")
+told=$(sed -nE 's/^(grains|mass)_sunk: ([0-9.e+-]+).*/\2/p' "$dir/summary" | paste -sd' ')
+line=$(awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i} END {printf "%d %.6g %d\n", $at["sunk"], $at["sunk_mass_kg"],
+       $at["grains"]}' "$dir/end/history.csv")
+[ "${gone%% *}" -gt 5 ] && [ "$gone" = "$told" ] && [ "$gone $((26 - ${gone%% *}))" = "$line" ] ||
+  fail "taken out at the belt's end: '$gone', '$told', '$line'"
+
 # a motor turns the jaw of a breaker with the torque it has and no more, and stands where the stones bear that
 "$solve" config/jaw.yaml -q --set time.duration_s=0.7 --set release.count=30 --set joints.0.motor_most_N_m=60 \
   -o "$dir/jaw" >/dev/null 2>"$dir/log" || fail "the jaw does not run: $(cat "$dir/log")"

@@ -99,6 +99,7 @@ static inline int compare_history(const char *a, const char *b, int columns) {
   F(totals.steps)                                                                                  \
   F(totals.frames)                                                                                 \
   F(totals.outside)                                                                                \
+  F(totals.sunk)                                                                                   \
   F(totals.embedded)                                                                               \
   F(totals.unresolved)                                                                             \
   F(totals.overlap_share)                                                                          \

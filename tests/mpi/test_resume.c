@@ -38,7 +38,8 @@ static int count_down(void *context) {
 typedef struct End {
   uint64_t state;
   double cuts; /* where space is cut, added up */
-  int64_t outside;
+  int64_t outside, sunk;
+  double sunk_kg;
 } End;
 
 static End go(TlComm *comm, const Job *job) {
@@ -60,6 +61,8 @@ static End go(TlComm *comm, const Job *job) {
   REQUIRE_OK(tl_run_hash(&run, &end.state));
   for (int i = 1; i < run.dist->domain.ranks; i++) end.cuts += run.dist->domain.cut[i].at;
   end.outside = run.state->totals.outside;
+  end.sunk = run.state->totals.sunk;
+  end.sunk_kg = run.state->totals.sunk_kg;
   REQUIRE(run.state->totals.outside > 0 || job->stop_after || !run.model->has_terrain,
           "nobody left the terrain");
   tl_run_close(&run);
@@ -179,6 +182,18 @@ static const char penalty_study[] =
     "penalty: {normal_Pa_m: 8.0e+6}\n"
     "parallel: {balance_every_steps: 7, imbalance: 1}\n";
 
+/* A belt carries what is poured on it into a sink. */
+static const char sink_study[] =
+    "catalog: c.sqlite\ntime: {dt_s: 1.0e-3, steps: 80, frame_every_s: 0.01, history_every_s: "
+    "1.0e-3}\n"
+    "grains: {sample: sand}\n"
+    "release: {assembly: poured, count: 60, rate_per_s: 1000, low_m: [0, 0, 0.003], "
+    "high_m: [0.012, 0.009, 0.009], velocity_m_s: [0.3, 0, -0.3]}\n"
+    "walls: [{kind: plane, velocity_m_s: [0.4, 0, 0]}]\n"
+    "sinks: [{kind: plane, point_m: [0.014, 0, 0], normal: [-1, 0, 0]}]\n"
+    "solver: {method: nonsmooth}\nnonsmooth: {young_Pa: 1.0e+6, iterations: 30}\n"
+    "parallel: {balance_every_steps: 7, imbalance: 1}\n";
+
 /* The inlet's state comes back with the checkpoint: stopped half way through the pour. */
 static void a_stopped_pour_goes_on(TlComm *comm, const char *text, int64_t stop_after) {
   char *study = in_folder("p.yaml"), *whole = in_folder("pw.run"), *parts = in_folder("pp.run");
@@ -186,9 +201,13 @@ static void a_stopped_pour_goes_on(TlComm *comm, const char *text, int64_t stop_
   if (tl_comm_rank(comm) == 0) status = tl_file_write(study, text, strlen(text), true);
   REQUIRE_OK(tl_comm_agree(comm, status));
   End all = go(comm, &(Job){.study = study, .output = whole});
-  go(comm, &(Job){.study = study, .output = parts, .stop_after = stop_after});
+  End stopped = go(comm, &(Job){.study = study, .output = parts, .stop_after = stop_after});
   End resumed = go(comm, &(Job){.study = parts, .resume = true});
   REQUIRE(resumed.state == all.state, "the state of a pour differs");
+  REQUIRE(resumed.sunk == all.sunk && resumed.sunk_kg == all.sunk_kg, "%lld in sinks, not %lld",
+          (long long)resumed.sunk, (long long)all.sunk);
+  REQUIRE(!strstr(text, "sinks:") || (stopped.sunk > 5 && stopped.sunk < all.sunk - 5),
+          "%lld in sinks, %lld when it was stopped", (long long)all.sunk, (long long)stopped.sunk);
   same_results(comm, whole, parts, ALL_BUT_THE_LAST);
   tl_free(study);
   tl_free(whole);
@@ -248,6 +267,7 @@ static void body(TlComm *comm) {
   a_stopped_run_goes_on(comm, "stop", 1000);
   a_stopped_pour_goes_on(comm, pour_study, 8);
   a_stopped_pour_goes_on(comm, penalty_study, 47);
+  a_stopped_pour_goes_on(comm, sink_study, 53);
   machines_go_on(comm);
 }
 

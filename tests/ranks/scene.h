@@ -36,12 +36,13 @@ typedef struct Outcome {
   TlStatus status;
   double sends, kilobytes, collectives; /* a rank and step, mean over the ranks */
   struct {
-    int64_t grains, outside, embedded, unresolved, impulses, zero_finishes, unfinished,
+    int64_t grains, outside, sunk, embedded, unresolved, impulses, zero_finishes, unfinished,
         rest_unfinished;
     int64_t islands, contacts, rounds, rest_sweeps, asleep; /* of the last step */
     int64_t merges, splits, aggregates, merged, units, net_bonds;
     TlEnergyBalance balance;
-    double sleep_J, wall_work_J, kinetic_J, potential_J, overlap_share, boundary_overlap_share;
+    double sunk_kg, sleep_J, wall_work_J, kinetic_J, potential_J, overlap_share,
+        boundary_overlap_share;
     double anchor_z_N_s, contact_N, boundary_N, guide_N;
   } totals; /* no padding: compared as bytes */
   uint64_t hash[RANKS_MOST_LOOKS];
@@ -111,6 +112,8 @@ static inline void ranks_run(TlComm *comm, const char *study, int64_t look, doub
   o->collectives = traffic[2] / parts;
   o->totals.grains = run.state->grains;
   o->totals.outside = t->outside;
+  o->totals.sunk = t->sunk;
+  o->totals.sunk_kg = t->sunk_kg;
   o->totals.embedded = t->embedded;
   o->totals.unresolved = t->unresolved;
   o->totals.impulses = t->impulses;

@@ -79,6 +79,10 @@ START_TEST(what_the_solver_refuses_the_study_refuses_in_its_place) {
       {"solver: {max_rounds: ", "0}", "both.yaml:2:22: solver.max_rounds: 0 is out of range"},
       {"unresolved: {overlap_share: ", "50}",
        "both.yaml:2:29: unresolved.overlap_share: 50 is out of range"},
+      {"nonsmooth: {iterations: ", "automatic}",
+       "both.yaml:2:25: nonsmooth.iterations: 'automatic' is not a whole number, nor 'auto'"},
+      {"nonsmooth: {impact_iterations: ", "-3}",
+       "both.yaml:2:32: nonsmooth.impact_iterations: -3 is out of range"},
       /* one key against another, told by the method: at its section */
       {"solver: {method: penalty, sides: lower, edges: refine}\n",
        "penalty: {spread: nodes, normal_N_m: 1.0e+4}", "both.yaml:2:1: solver: edges refine"},

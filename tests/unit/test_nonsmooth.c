@@ -379,6 +379,42 @@ static void heap_of(Lab *lab, int count, double h) {
   }
 }
 
+/* A box that turns on its face is braked by friction at the face's corners: the forces that its contacts show have the
+ * torque which takes its angular momentum, no force across in the sum, and none is more than 2 mu of its point's load. */
+START_TEST(contacts_of_a_face_show_its_twist) {
+  Lab lab;
+  lab_open(&lab);
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, friction, 0.4);
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  lab_start(&lab);
+  put(&lab, BOX, tl_vec3(0, 0, 0.003), NONE);
+  for (int k = 0; k < 300; k++) step(&lab);
+  CK_OK(stepper_refresh(lab.solver, &lab.bodies));
+  tl_bodies_set_spin(&lab.bodies, 0, tl_vec3(0, 0, 40));
+  double before = lab.bodies.momentum[0].z;
+  step(&lab);
+  double due = (lab.bodies.momentum[0].z - before) / lab.config.step_s;
+  TlContactRow *row;
+  int64_t rows;
+  TlVec3 torque = NONE, force = NONE;
+  CK_OK(stepper_contacts(lab.solver, &lab.bodies, &row, &rows));
+  ck_assert_int_ge(rows, 3);
+  for (int64_t i = 0; i < rows; i++) {
+    TlVec3 f = row[i].force_N;
+    torque = tl_add(torque, tl_cross(tl_sub(row[i].point_m, lab.bodies.position[0]), f));
+    force = tl_add(force, f);
+    ck_assert_double_le(hypot(f.x, f.y), 2 * 0.4 * f.z * (1 + 1e-9));
+  }
+  double weight = lab.bodies.mass[0] * G;
+  ck_assert_msg(due < -0.1 * 0.4 * weight * 0.01, "the friction's torque is %g N m", due);
+  CK_NEAR(torque.z / due, 1, 1e-6);
+  ck_assert_msg(hypot(force.x, force.y) < 1e-4 * weight, "%g %g N across", force.x, force.y);
+  CK_NEAR(force.z / weight, 1, 1e-2);
+  tl_free(row);
+  lab_close(&lab);
+}
+END_TEST
+
 START_TEST(heap_of_spheres_rests) {
   TL_NOT_SANITIZED();
   Lab lab;
@@ -446,4 +482,5 @@ TL_TEST_MAIN("nonsmooth", sphere_on_a_plane_follows_hertz, linear_mapping_is_a_s
              rebound_is_the_restitution_at_any_step, a_blow_leaves_slow_contacts_alone,
              box_slides_by_coulomb, rolling_resistance_holds_a_sphere, rolling_decays,
              adhesion_holds_its_force, adhesion_that_cannot_hold_is_refused, column_stands,
-             box_rests_flat, heap_of_spheres_rests, energy_is_booked, threads_change_no_bit)
+             box_rests_flat, contacts_of_a_face_show_its_twist, heap_of_spheres_rests,
+             energy_is_booked, threads_change_no_bit)

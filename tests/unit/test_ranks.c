@@ -87,9 +87,12 @@ static void compare_ranks(const char *name, const char *text, int64_t look, doub
       ck_assert_msg(ranks > 1 || (one.totals.sleep_J > 0 && one.status == TL_OK), "none slept");
     if (!sanitized && strstr(text, "reduction:"))
       ck_assert_msg(many.status == TL_OK && one.totals.splits > 0 &&
-                        (one.totals.merged > 20 || one.totals.outside > 0),
+                        (one.totals.merged > 20 || one.totals.outside + one.totals.sunk > 0),
                     "%s: %lld splits, %lld merged, %lld left", name, (long long)one.totals.splits,
                     (long long)one.totals.merged, (long long)one.totals.outside);
+    if (!sanitized && strstr(text, "sinks:"))
+      ck_assert_msg(one.status == TL_OK && one.totals.sunk > 20, "%s: %lld in sinks", name,
+                    (long long)one.totals.sunk);
     if (ranks > 1 && strstr(text, "joints:"))
       ck_assert_msg(many.across > (sanitized ? 20 : 50) && (sanitized || many.status == TL_OK),
                     "%s: joints lay across ranks %lld times", name, (long long)many.across);
@@ -432,6 +435,24 @@ static const char leaving[] =
     "merge_tangential_m_s: 0.05, merge_rolling_rad_s: 20}\n"
     "parallel: {balance_every_steps: 11, imbalance: 1}\n";
 
+/* Grains are poured on a belt, which carries them into a sink; those that roll off its sides leave by another. Merged
+ * ones are taken out of their aggregates. */
+#define BELT(method)                                                                               \
+  "time: {dt_s: 5.0e-4, steps: 460}\n" RANKS_SHAPES "grains: {shapes: [ball, egg, small]}\n"       \
+  "release: {assembly: poured, low_m: [0.0005, 0.0005, 0.002], high_m: [0.0105, 0.0085, 0.008], "  \
+  "count: 180, rate_per_s: 1000, velocity_m_s: [0, 0, -0.3]}\n"                                    \
+  "walls: [{kind: plane, velocity_m_s: [0.15, 0, 0]}]\n"                                           \
+  "sinks:\n- {kind: box, point_m: [0.02, 0.004, 0.003], size_m: [0.01, 0.03, 0.01], "              \
+  "rotation_deg: [0, 20, 0]}\n- {kind: plane, point_m: [0, -0.001, 0], normal: [0, 1, 0.1]}\n"     \
+  "contact: {friction: 0.4, restitution: 0.1}\n" method                                            \
+  "parallel: {balance_every_steps: 9, imbalance: 1}\n"
+static const char sinks[] = BELT("");
+static const char sinks_merging[] = BELT(
+    "solver: {method: nonsmooth}\n"
+    "nonsmooth: {young_Pa: 1.0e+6, overlap_share: 0.02, iterations: 30, impact_iterations: 20}\n"
+    "reduction: {split: contact, merge_in_m_s: 0.05, merge_out_m_s: 0.05, "
+    "merge_tangential_m_s: 0.05, merge_rolling_rad_s: 40}\n");
+
 /* Bricks in rows that lie across the ranks fall asleep; balls that come down wake some of them, one a
  * brick that lies beside a post, and a lid that comes down later the others. */
 static const char sleepers[] =
@@ -560,6 +581,8 @@ static void fixed_scenes(void) {
   compare_ranks("loose", loose, 5, 0);
   compare_ranks("carried", carried, 5, 0);
   compare_ranks("leaving", leaving, 10, 0);
+  compare_ranks("sinks", sinks, 10, 0);
+  compare_ranks("sinks, merging", sinks_merging, 10, 0);
   /* and what goes whole to one rank, by cells */
   tl_islands_set_small(8);
   compare_ranks("sleepers by cells", sleepers, 10, 0);

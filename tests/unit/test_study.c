@@ -12,7 +12,7 @@ typedef struct Wall {
   char *name;
 } Wall;
 typedef struct Deep {
-  int64_t count;
+  int64_t count, rounds;
 } Deep;
 typedef struct Timing {
   double step_s, end_s;
@@ -35,6 +35,8 @@ static const TlParam wall_params[] = {
 static const TlParam deep_params[] = {
     {"count", TL_P_INT, offsetof(Deep, count), "", "7", 1, 100, NULL, "how many", NULL,
      .was = "number"},
+    {"rounds", TL_P_INT, offsetof(Deep, rounds), "", "auto", 0, 50, NULL, "how often", NULL,
+     .zero = "auto"},
 };
 static const TlParam timing_params[] = {
     {"step_s", TL_P_REAL, offsetof(Timing, step_s), "s", NULL, 1e-9, 1, NULL, "time step", NULL},
@@ -48,7 +50,7 @@ static const TlParam root_params[] = {
     {"names", TL_P_TEXTS, offsetof(Root, names), "", "", 0, 0, NULL, "called what", NULL},
 };
 static const TlStudySection timing_sections[] = {{"deep", offsetof(Timing, deep), sizeof(Deep),
-                                                  false, "deeper", deep_params, 1, NULL, 0,
+                                                  false, "deeper", deep_params, 2, NULL, 0,
                                                   .was = "nested"}};
 static const TlStudySection root_sections[] = {
     {"timing", offsetof(Root, timing), sizeof(Timing), false, "time", timing_params, 2,
@@ -155,6 +157,38 @@ START_TEST(wrong_types_are_refused_at_their_place) {
   refused("title:\ntiming: {step_s: 1}\n", "a.yaml:1:7: title: has no value");
   refused("names: one\ntiming: {step_s: 1}\n", "names: is a single value; a list, [a, b, c]");
   refused("ids: [1, x]\ntiming: {step_s: 1}\n", "a.yaml:1:10: ids: 'x' is not a whole number");
+}
+END_TEST
+
+/* A word may stand for 0: it is the default, is read and written, and 0 is still read. */
+START_TEST(a_word_may_stand_for_a_number) {
+  static const struct {
+    const char *text, *written;
+    int64_t rounds;
+  } cases[] = {{"", "rounds: auto\n", 0},
+               {"rounds: auto", "rounds: auto\n", 0},
+               {"rounds: 0", "rounds: auto\n", 0},
+               {"rounds: 12", "rounds: 12\n", 12}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    Root root;
+    char *study = tl_format("timing: {step_s: 1, deep: {%s}}\n", cases[i].text), *written;
+    CK_OK(fill(study, &root));
+    ck_assert_int_eq(root.timing.deep.rounds, cases[i].rounds);
+    CK_OK(tl_study_write(&schema, &root, &written));
+    ck_assert_msg(strstr(written, cases[i].written) != NULL, "%s: %s", study, written);
+    tl_free(written);
+    tl_free(study);
+    tl_study_values_free(&schema, &root);
+  }
+  refused("timing: {step_s: 1, deep: {rounds: often}}\n",
+          "a.yaml:1:36: timing.deep.rounds: 'often' is not a whole number, nor 'auto'");
+  refused("timing: {step_s: 1, deep: {rounds: -1}}\n", "-1 is out of range; allowed: 0 to 50");
+  refused("timing: {step_s: 1, deep: {count: auto}}\n", "'auto' is not a whole number");
+  char *table;
+  CK_OK(tl_study_table(&schema, &table));
+  ck_assert_ptr_nonnull(strstr(table, "| `rounds` | whole number or auto |  | auto | 0 to 50 |"));
+  ck_assert_ptr_nonnull(strstr(table, "| `count` | whole number |"));
+  tl_free(table);
 }
 END_TEST
 
@@ -366,9 +400,9 @@ END_TEST
 TL_TEST_MAIN("study", values_and_defaults_arrive, unknown_key_names_the_nearest_one,
              former_names_are_read_with_a_warning,
              what_is_set_by_hand_replaces_a_key_by_its_former_name_too,
-             wrong_types_are_refused_at_their_place, text_after_a_number_is_refused,
-             numbers_must_be_finite_and_in_range, a_key_that_comes_twice_is_refused,
-             a_missing_key_is_named_where_it_should_stand,
+             wrong_types_are_refused_at_their_place, a_word_may_stand_for_a_number,
+             text_after_a_number_is_refused, numbers_must_be_finite_and_in_range,
+             a_key_that_comes_twice_is_refused, a_missing_key_is_named_where_it_should_stand,
              what_studies_do_not_use_of_yaml_is_refused, hostile_nesting_is_refused,
              many_keys_and_long_lists_take_no_time, what_would_take_memory_is_refused_by_line,
              the_command_line_goes_over_the_file, the_effective_study_reads_back_to_the_same_bits,

@@ -2,6 +2,7 @@
  * solver. */
 #include "judge/judge.h"
 #include "judge/scene.h"
+#include "judge/squeeze.h"
 #include "support/materials.h"
 #include "support/mechanism.h"
 #include "support/problem.h"
@@ -9,6 +10,7 @@
 #include "support/slow_solver.h"
 
 #include "base/mem.h"
+#include "shape/superellipsoid.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +18,7 @@
 
 static const double PI = 3.141592653589793, R = 0.01, RHO = 2600, G = 9.81;
 static const TlQuat UPRIGHT = {1, 0, 0, 0};
-enum { BALL = 1000, BLOCK = 1001, CRANK = 1002, ROD = 1003 };
+enum { BALL = 1000, BLOCK = 1001, CRANK = 1002, ROD = 1003, CUBE = 1004 };
 static const double BLOCK_M[3] = {0.02, 0.014, 0.01};
 
 static void open_scene(JudgeScene *s, double h, double young_Pa) {
@@ -34,6 +36,8 @@ static void start_scene(JudgeScene *s) {
   judge_scene_start(s);
   JUDGE_OK(stepper_add_sphere(s->solver, BALL, R));
   const double crank[3] = {CRANK_M, 0.01, 0.01}, rod[3] = {ROD_M, 0.01, 0.01};
+  const double cube[3] = {1.4 * R, 1.4 * R, 1.4 * R};
+  JUDGE_OK(stepper_add_closed(s->solver, CUBE, &tl_closed_box, cube));
   JUDGE_OK(stepper_add_closed(s->solver, BLOCK, &tl_closed_box, BLOCK_M));
   JUDGE_OK(stepper_add_closed(s->solver, CRANK, &tl_closed_box, crank));
   JUDGE_OK(stepper_add_closed(s->solver, ROD, &tl_closed_box, rod));
@@ -251,31 +255,60 @@ static double love(int iterations) {
                     UPRIGHT, tl_vec3(0, 0, 0));
   }
   judge_scene_steps(&s, 500);
-  TlContactRow *rows;
-  int64_t count;
-  double sum[3] = {0}, wall[3] = {0};
-  JUDGE_OK(stepper_contacts(s.solver, &s.bodies, &rows, &count));
-  for (int64_t i = 0; i < count; i++) {
-    const double f[3] = {rows[i].force_N.x, rows[i].force_N.y, rows[i].force_N.z};
-    TlVec3 leg = tl_sub(s.bodies.position[rows[i].first], rows[i].point_m);
-    if (rows[i].second >= 0)
-      leg = tl_sub(s.bodies.position[rows[i].first], s.bodies.position[rows[i].second]);
-    const double l[3] = {leg.x, leg.y, leg.z};
-    const double n[3] = {rows[i].normal.x, rows[i].normal.y, rows[i].normal.z};
-    for (int k = 0; k < 3; k++) {
-      sum[k] += f[k] * l[k];
-      if (rows[i].second < 0) wall[k] += 0.5 * fabs(n[k]) * fabs(f[k]); /* two walls each */
-    }
-  }
-  for (int k = 0; k < 3; k++) most = fmax(most, fabs(sum[k] / (wall[k] * side) - 1));
-  tl_free(rows);
+  SqueezeStress stress;
+  squeeze_stress(&s, tl_vec3(0.5 * side, 0.5 * side, 0.5 * side), 0.5 * side, &stress);
+  for (int k = 0; k < 3; k++) most = fmax(most, fabs(stress.love[k][k] / stress.pressed[k] - 1));
   judge_scene_close(&s);
   return most;
+}
+
+/* 64 grains between walls that close on them, smooth or as rough as this: all components of the two stresses, the whole
+ * traction of a wall counted, and the asymmetry of the contacts' stress. avatar 0: superellipsoids. */
+static void squeezed(const char *name, int64_t avatar, double pitch_m, double wall_friction) {
+  bool cubes = avatar == CUBE; /* whose edges are soft */
+  Squeeze squeeze = {4, pitch_m, 3e3, 0.05, 0.3, wall_friction, 1200, 300};
+  if (cubes) squeeze = (Squeeze){4, pitch_m, 1e4, 0.08, 0.3, wall_friction, 2500, 500};
+  const char *walls = wall_friction > 0 ? "rough" : "smooth";
+  JudgeScene s;
+  SqueezeStress stress;
+  char figure[80];
+  open_scene(&s, 1e-3, cubes ? 1e9 : 3e8);
+  s.config.damping_per_s = 5;
+  squeeze_walls(&s, &squeeze);
+  if (avatar == 0) {
+    TlAvatar grain;
+    JUDGE_OK(tl_avatar_superellipsoid(0.010, 0.008, 0.007, 0.6, 0.8, 0.0007, 400, &grain));
+    avatar = judge_scene_avatar(&s, &grain);
+  }
+  start_scene(&s);
+  squeeze_run(&s, avatar, &squeeze, &stress);
+  snprintf(figure, sizeof figure, "nonsmooth_love_%s_%s_error", name, walls);
+  judge_at_most(JUDGE_CORRECT, figure, squeeze_error(&stress),
+                "of the walls' stress, all components", 0.005);
+  if (cubes) {
+    snprintf(figure, sizeof figure, "nonsmooth_love_%s_%s_asymmetry", name, walls);
+    judge_at_most(JUDGE_CORRECT, figure, squeeze_asymmetry(&stress), "of the mean pressure", 0.005);
+  }
+  double pressed = 0, shown = stress.pressed[0] + stress.pressed[1] + stress.pressed[2];
+  for (int k = 0; k < 3; k++) pressed = fmax(pressed, fabs(stress.love[k][k] - stress.pressed[k]));
+  judge_note(
+      "%s between %s walls: %.2g of the mean contact force is the mean resultant on a grain; "
+      "from the walls' normal forces alone a stress would be off by %.2g%%; without the "
+      "resultants the stresses differ by %.2g%%; overlap %.2g%% of the radius at most.",
+      name, walls, stress.unbalanced, 300 * pressed / fabs(shown),
+      100 * squeeze_still_error(&stress),
+      100 * fmax(s.report.overlap_share, s.report.boundary_overlap_share));
+  judge_scene_close(&s);
 }
 
 static void stresses(void) {
   judge_at_most(JUDGE_CORRECT, "nonsmooth_love_error", love(20),
                 "of the walls' stress, 20 iterations a step", 0.005);
+  squeezed("balls", BALL, 2.1 * R, 0.5);
+  squeezed("cubes", CUBE, 2.45 * R, 0);
+  squeezed("cubes", CUBE, 2.45 * R, 0.5);
+  squeezed("superellipsoids", 0, 2.6 * R, 0);
+  squeezed("superellipsoids", 0, 2.6 * R, 0.5);
 }
 
 /* ---- joints ---- */
