@@ -16,17 +16,19 @@
 enum { LARGE = 1, SMALL = 2, CUBE = 3, GRAIN = 4, GRAINS = 4, COLUMNS = 64 };
 static const double D = 0.013, SMALL_D = 0.01, G = 9.81;
 
-/* Lengths in diameters of the larger sphere, but for the belt's grains of 10 mm. */
+/* Lengths in diameters of the larger sphere, but for the belt's grains of 10 mm: the way of the rain over the belt; the
+ * box; the drum's diameter and width. Reduction is on from begin_s to end_s, and the angle is the mean over the last
+ * mean_s, or of the last instant. least: columns of the belt's pile that are lower than this share of the highest do not
+ * count for its flanks; grains that lie on the belt never do, and they are all that the paper leaves out. */
 typedef struct Size {
   int count;
-  double length,
-      width; /* of the belt that the rain passes over, and between planes; of the box; of the drum: diameter */
-  double begin_s, end_s; /* when reduction is on */
-  double mean_s;         /* of the angle, at the end; 0: of the last instant */
+  double length, width;
+  double begin_s, end_s, mean_s;
+  double least;
 } Size;
 
 static const Size sizes[][2] = {
-    {{800, 0, 15, 0, 2.7, 0}, {5000, 50, 0, 0, 5.5, 0}},
+    {{800, 0, 0, 0, 2.7, 0, 0.2}, {5000, 50, 0, 0, 5.5, 0, 0}},
     {{700, 9, 9, 0.9, 2, 0}, {4000, 15, 15, 1.4, 3.4, 0}},
     {{640, 15, 5.2, 2.5, 5, 1.5}, {4864, 40, 7, 6, 12, 4}},
     {{240, 7, 7, 1.5, 2.6, 0}, {240, 7, 7, 1.5, 2.6, 0}},
@@ -215,8 +217,8 @@ static double slope_of(const Scene *s, bool along_y, double from, double to, dou
 static double angle_of(const Scene *s) {
   switch (s->test) {
   case SERVIN_CONVEYOR:
-    return 0.5 * (slope_of(s, true, -20 * SMALL_D, -1 * SMALL_D, 0.2) -
-                  slope_of(s, true, 1 * SMALL_D, 20 * SMALL_D, 0.2));
+    return 0.5 * (slope_of(s, true, -20 * SMALL_D, -1 * SMALL_D, s->size.least) -
+                  slope_of(s, true, 1 * SMALL_D, 20 * SMALL_D, s->size.least));
   case SERVIN_COLLAPSE:
   case SERVIN_SHAPES:
     return -slope_of(s, false, 0, 40 * D, 0.2);
