@@ -50,8 +50,7 @@ typedef struct TlParam {
   const char *help; /* one sentence, no full stop needed */
   const char *arg;  /* name of the value in the help, e.g. "FILE"; NULL: by type */
   TlParamRole role;
-  const char
-      *zero;     /* of TL_P_INT: the word for 0, such as "auto", which is also written; or NULL */
+  const char *zero; /* of TL_P_INT: the word for 0, such as "auto", also when written; or NULL */
   bool old_form; /* of TL_P_REAL: another key has taken its place. The effective study says it only
                     where it is not the default, so that whether a study says it can be asked. */
   const char *was; /* the key's name in the version before, which studies may still use; or NULL */

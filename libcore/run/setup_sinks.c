@@ -10,7 +10,7 @@ const TlParam tl_sink_params[] = {
     VEC3(TlSinkSetup, point_m, "m", "0,0,0", -1e8, 1e8,
          "a point of the plane; the middle of the box"),
     VEC3(TlSinkSetup, normal, "", "0,0,1", -1e3, 1e3,
-         "plane: points to where grains stay; made unit"),
+         "plane: points to where grains stay, of any length"),
     VEC3(TlSinkSetup, size_m, "m", "0,0,0", 0, 1e7, "box: its sides"),
     VEC3(TlSinkSetup, rotation_deg, "deg", "0,0,0", -360, 360, "box: turn about x, then y, then z"),
 };

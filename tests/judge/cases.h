@@ -11,9 +11,8 @@ typedef struct JudgeCases {
   /* Runs one case; result is zeroed. Figures and notes are said after, not in here. */
   void (*run)(int which, void *result, void *context);
   void *context;
-  const int *order; /* count numbers: the longest first; NULL: 0, 1, ... */
-  const char
-      *named; /* of a study's second and further calls: what its kept results begin with, or NULL */
+  const int *order;  /* count numbers: the longest first; NULL: 0, 1, ... */
+  const char *named; /* what kept results of a study's second call begin with; NULL: nothing */
 } JudgeCases;
 
 /* count results in the order of the cases' numbers, until the program ends. A full edition keeps
