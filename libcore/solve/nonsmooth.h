@@ -10,6 +10,14 @@
  *   friction: |l_t| <= mu sum (l_n - least), u_t = 0 or opposite to l_t
  *   rolling:  |l_r| <= mu_r r* sum (l_n - least), likewise twisting, with relative spins.
  *
+ * Friction at several points also resists that the face twists, by a moment m about the normal. With F = mu sum (l_n -
+ * least), and s the mean distance of the points from the centre of force, weighted by l_n - least,
+ *
+ *   face:     (l_t, m/s) lies within 2 F/3 of the double cone |l_t| + |m|/s <= F/3; there (u_t, w_n s) = 0, or it
+ *             points against the outward normal of this set at (l_t, m/s).
+ *
+ * A face bears F across or F s about the normal, and what twists slides the more easily (docs/theory/nonsmooth.md).
+ *
  * Joints and the bonds of nets are rows that hold both ways.
  *
  * A problem knows no grains, no materials and no steps: tests make problems of their own. World frame,
@@ -55,7 +63,7 @@ typedef struct TlNsArm {
 /* Rows against rolling (along t1, t2) and twisting (along n). */
 typedef struct TlNsResist {
   double rolling, twisting;             /* mu_r r*, mu_t r*, m */
-  double spread;                        /* 1: a patch of several points twists against friction */
+  double spread;                        /* 1: of a face, which twists against friction */
   double rolling_step, twisting_step;   /* 1/K */
   double rolling_stiff, twisting_stiff; /* K */
   double wall[3];                       /* spin of the boundary along n, t1, t2 */
@@ -88,7 +96,8 @@ typedef struct TlNsRow {
 } TlNsRow;
 
 enum { TL_NS_EQUAL = 6, TL_NS_ROWS = 9 };
-enum { TL_NS_POINTS = 4 }; /* most of a patch */
+enum { TL_NS_POINTS = 4 };                /* most of a patch */
+static const double TL_NS_CONE = 1.0 / 3; /* of the double cone */
 
 /* A joint of two bodies: its first `equal` rows hold at once, solved together, the others within
  * bounds, one by one. */

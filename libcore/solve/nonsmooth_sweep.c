@@ -187,6 +187,14 @@ static inline double normal_change(TlNsPoint *x, double un) {
   return change;
 }
 
+static inline void bound_disc(double most, double l[2]) {
+  double size2 = l[0] * l[0] + l[1] * l[1];
+  if (!(size2 > most * most)) return;
+  double keep = most / sqrt(size2);
+  l[0] *= keep;
+  l[1] *= keep;
+}
+
 /* Changes of velocities are handed on as their squares: roots and divisions are most of a visit's time.
  *
  * A step against the sliding velocity with one scalar, projected on the disc: its fixed point is
@@ -194,17 +202,12 @@ static inline double normal_change(TlNsPoint *x, double un) {
  * in the disc, islands of boxes went round between sticking and sliding for ever, at 5e-6 of g h. */
 static inline double friction_change(TlNsPatch *p, double u1, double u2, double most, double *d1,
                                      double *d2) {
-  double l1 = p->lambda[0] - p->slide * u1, l2 = p->lambda[1] - p->slide * u2;
-  double size2 = l1 * l1 + l2 * l2;
-  if (size2 > most * most) {
-    double keep = most / sqrt(size2);
-    l1 *= keep;
-    l2 *= keep;
-  }
-  *d1 = l1 - p->lambda[0];
-  *d2 = l2 - p->lambda[1];
-  p->lambda[0] = l1;
-  p->lambda[1] = l2;
+  double l[2] = {p->lambda[0] - p->slide * u1, p->lambda[1] - p->slide * u2};
+  bound_disc(most, l);
+  *d1 = l[0] - p->lambda[0];
+  *d2 = l[1] - p->lambda[1];
+  p->lambda[0] = l[0];
+  p->lambda[1] = l[1];
   return (*d1 * *d1 + *d2 * *d2) * p->stiff * p->stiff;
 }
 
@@ -212,13 +215,13 @@ static inline double squared(double x) {
   return x * x;
 }
 
-/* most, twist: bounds of rolling and twisting. The change of a spin counts by the velocity that it is
+/* most, twist: bounds of rolling, and of twisting where that is not friction's (face_change). The change of a spin counts by the velocity that it is
  * at the end of the arm. */
 static double resist_change(const TlNsPatch *p, TlNsResist *r, Couple *c, double most,
                             double twist) {
   TlVec3 w = tl_sub(c->a->w, c->b->w), moment = {0, 0, 0};
   double change2 = 0;
-  if (r->twisting > 0 || r->spread > 0) {
+  if (r->twisting > 0 && !(r->spread > 0)) {
     double l = r->lambda[0] - r->twisting_step * (tl_dot(w, p->n) - r->wall[0]);
     l = tl_max(-twist, tl_min(twist, l));
     double d = l - r->lambda[0];
@@ -227,22 +230,70 @@ static double resist_change(const TlNsPatch *p, TlNsResist *r, Couple *c, double
     change2 = squared(d * r->twisting_stiff);
   }
   if (r->rolling > 0) {
-    double l1 = r->lambda[1] - r->rolling_step * (tl_dot(w, p->t1) - r->wall[1]);
-    double l2 = r->lambda[2] - r->rolling_step * (tl_dot(w, p->t2) - r->wall[2]);
-    double size2 = l1 * l1 + l2 * l2;
-    if (size2 > most * most) {
-      double keep = most / sqrt(size2);
-      l1 *= keep;
-      l2 *= keep;
-    }
-    double d1 = l1 - r->lambda[1], d2 = l2 - r->lambda[2];
+    double l[2] = {r->lambda[1] - r->rolling_step * (tl_dot(w, p->t1) - r->wall[1]),
+                   r->lambda[2] - r->rolling_step * (tl_dot(w, p->t2) - r->wall[2])};
+    bound_disc(most, l);
+    double d1 = l[0] - r->lambda[1], d2 = l[1] - r->lambda[2];
     moment = tl_axpy(tl_axpy(moment, d1, p->t1), d2, p->t2);
-    r->lambda[1] = l1;
-    r->lambda[2] = l2;
+    r->lambda[1] = l[0];
+    r->lambda[2] = l[1];
     change2 = tl_max(change2, (d1 * d1 + d2 * d2) * squared(r->rolling_stiff));
   }
   spin(c, moment);
   return change2 * tl_norm2(p->ra);
+}
+
+/* Largest friction of a face across, and its largest moment about the normal over that: an arm. */
+typedef struct Face {
+  double most, arm;
+} Face;
+
+static inline bool is_face(const TlNsProblem *q, const TlNsPatch *p) {
+  return p->resist >= 0 && q->resist[p->resist].spread > 0;
+}
+
+/* spread: normal impulses times their distances from the centre of force. */
+static inline Face face_of(const TlNsPatch *p, const TlNsResist *r, double borne, double spread) {
+  if (!(borne > 0)) return (Face){0, 0};
+  return (Face){p->friction * borne, spread / borne + r->twisting / p->friction};
+}
+
+/* The nearest impulses across, l, and about the normal, turn (the moment over the arm), that a face can bear: within
+ * two thirds of the most from the double cone |l| + |turn| <= most/3. */
+static inline void bound_face(const Face *f, double l[2], double *turn) {
+  double cone = TL_NS_CONE * f->most, ball = f->most - cone;
+  double size = sqrt(l[0] * l[0] + l[1] * l[1]), spun = fabs(*turn);
+  double over = 0.5 * (size + spun - cone);
+  if (over <= 0) return;
+  double to_l = tl_max(0, tl_min(cone, size - over)),
+         to_turn = tl_max(0, tl_min(cone, spun - over));
+  double far_l = size - to_l, far_turn = spun - to_turn, far2 = far_l * far_l + far_turn * far_turn;
+  if (far2 <= ball * ball) return;
+  double back = ball / sqrt(far2), keep = size > 0 ? (to_l + back * far_l) / size : 0;
+  l[0] *= keep;
+  l[1] *= keep;
+  *turn *= spun > 0 ? (to_turn + back * far_turn) / spun : 0;
+}
+
+/* A step of friction and twist together: as friction_change, with the moment over the arm as a third impulse
+ * and the spin times the arm as its velocity. */
+static double face_change(TlNsPatch *p, TlNsResist *r, Couple *c, const Face *f) {
+  TlVec3 u = relative(p, c);
+  double spin_n = tl_dot(tl_sub(c->a->w, c->b->w), p->n) - r->wall[0];
+  double turn_stiff = f->arm * f->arm * r->twisting_stiff;
+  double step = turn_stiff > p->stiff ? 1 / turn_stiff : p->slide;
+  double l[2] = {p->lambda[0] - step * (tl_dot(p->t1, u) - p->wall[1]),
+                 p->lambda[1] - step * (tl_dot(p->t2, u) - p->wall[2])};
+  double turn = f->arm > 0 ? r->lambda[0] / f->arm - step * f->arm * spin_n : 0;
+  bound_face(f, l, &turn);
+  double d1 = l[0] - p->lambda[0], d2 = l[1] - p->lambda[1], d3 = f->arm * turn - r->lambda[0];
+  p->lambda[0] = l[0];
+  p->lambda[1] = l[1];
+  r->lambda[0] = f->arm * turn;
+  push(p, c, tl_axpy(tl_scale(d1, p->t1), d2, p->t2));
+  spin(c, tl_scale(d3, p->n));
+  return tl_max((d1 * d1 + d2 * d2) * squared(p->stiff),
+                squared(d3 * r->twisting_stiff) * tl_norm2(p->ra));
 }
 
 /* ---- patches that bear nothing ---- */
@@ -322,7 +373,11 @@ static double visit_patch(const TlNsProblem *q, TlNsPatch *p, Couple *c) {
     return 0;
   }
   double most = p->friction * borne, d1, d2;
-  if (most > 0 || p->lambda[0] != 0 || p->lambda[1] != 0) {
+  if (is_face(q, p)) {
+    TlNsResist *r = &q->resist[p->resist];
+    Face f = face_of(p, r, borne, spread);
+    change = tl_max(change, face_change(p, r, c, &f));
+  } else if (most > 0 || p->lambda[0] != 0 || p->lambda[1] != 0) {
     TlVec3 u = relative(p, c);
     double u1 = tl_dot(p->t1, u) - p->wall[1], u2 = tl_dot(p->t2, u) - p->wall[2];
     change = tl_max(change, friction_change(p, u1, u2, most, &d1, &d2));
@@ -330,8 +385,7 @@ static double visit_patch(const TlNsProblem *q, TlNsPatch *p, Couple *c) {
   }
   if (p->resist >= 0) {
     TlNsResist *r = &q->resist[p->resist];
-    double twist = r->twisting * borne + r->spread * p->friction * spread;
-    change = tl_max(change, resist_change(p, r, c, r->rolling * borne, twist));
+    change = tl_max(change, resist_change(p, r, c, r->rolling * borne, r->twisting * borne));
   }
   let_wait(q, p, c, change);
   return change;
@@ -564,7 +618,8 @@ static inline double *kept3(double (*list)[3], int32_t at, int k) {
 static void patch_further(const Beyond *y, TlNsPatch *p, int32_t at) {
   const TlNsProblem *q = y->q;
   const TlNsImpulses *l = &q->last, *m = &q->more;
-  double normal[TL_NS_POINTS], shear[2], to[2], turn[3] = {0, 0, 0}, borne = 0;
+  double normal[TL_NS_POINTS], shear[2], to[2], to_turn = 0, turn[3] = {0, 0, 0}, borne = 0,
+                                                spread = 0;
   bool moved = false;
   for (int32_t k = 0; k < p->count; k++) {
     int32_t i = p->first + k;
@@ -573,19 +628,30 @@ static void patch_further(const Beyond *y, TlNsPatch *p, int32_t at) {
     if (x->lambda <= x->least) next = x->lambda; /* a contact that bears nothing begins in sweeps */
     normal[k] = go(&x->lambda, tl_max(next, x->least), kept(m->point, i));
     borne += x->lambda - x->least;
+    spread += (x->lambda - x->least) * x->arm;
     moved |= normal[k] != 0;
   }
   for (int k = 0; k < 2; k++)
     to[k] = wanted(y, p->lambda[k], l->patch[at][k], kept2(m->patch, at, k));
-  double most = p->friction * borne, size2 = to[0] * to[0] + to[1] * to[1];
-  double keep = size2 > most * most ? most / sqrt(size2) : 1;
+  Face f = {p->friction * borne, 0};
+  if (is_face(q, p)) {
+    const TlNsResist *r = &q->resist[p->resist];
+    double next = wanted(y, r->lambda[0], l->resist[p->resist][0], kept3(m->resist, p->resist, 0));
+    f = face_of(p, r, borne, spread);
+    to_turn = f.arm > 0 ? next / f.arm : 0;
+    bound_face(&f, to, &to_turn);
+  } else {
+    bound_disc(f.most, to);
+  }
   for (int k = 0; k < 2; k++) {
-    shear[k] = go(&p->lambda[k], keep * to[k], kept2(m->patch, at, k));
+    shear[k] = go(&p->lambda[k], to[k], kept2(m->patch, at, k));
     moved |= shear[k] != 0;
   }
   for (int k = 0; p->resist >= 0 && k < 3; k++) {
     double *lambda = &q->resist[p->resist].lambda[k], *more = kept3(m->resist, p->resist, k);
-    turn[k] = go(lambda, wanted(y, *lambda, l->resist[p->resist][k], more), more);
+    double next = k == 0 && is_face(q, p) ? f.arm * to_turn
+                                          : wanted(y, *lambda, l->resist[p->resist][k], more);
+    turn[k] = go(lambda, next, more);
     moved |= turn[k] != 0;
   }
   if (!moved) return;

@@ -674,8 +674,7 @@ static TlMethodAdvice advise(const TlModel *m, const TlBodies *b) {
 
 /* Friction at the points of a face resists its twisting. It is solved as one moment about the normal, M; contacts show
  * it as the forces that the points have in it, across their arms d from the centre of force and by their loads w,
- * w M n x d/(sum of w d^2): no force in the sum, and the moment M. Two points that slide round each other have up to
- * 2 mu w so. Where the load lies at one point, M has no arm: it is left out beyond that. */
+ * w M n x d/(sum of w d^2): no force in the sum, and the moment M. Points far out have up to 2 mu w so. Where the load lies at one point, M has no arm: it is left out beyond that. */
 static void spread_twist(const TlContact *c, int32_t count, TlVec3 *beside) {
   TlVec3 n = {0, 0, 0}, centre = {0, 0, 0}, moment = {0, 0, 0};
   double load = 0, inertia = 0, reach = 0;

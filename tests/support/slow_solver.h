@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef enum SlowSet { SLOW_HALF, SLOW_DISC, SLOW_SEGMENT } SlowSet;
+typedef enum SlowSet { SLOW_HALF, SLOW_DISC, SLOW_SEGMENT, SLOW_FACE } SlowSet;
 
 /* u = j.(v_a, w_a) - ... : jacobians of a row on its two bodies. */
 typedef struct SlowRow {
@@ -73,20 +73,26 @@ static inline TlStatus slow_make(Slow *s, const TlNsProblem *q, double reach_m) 
     }
     slow_add_row(s, p, p->t1, tl_cross(p->ra, p->t1), tl_cross(p->rb, p->t1), p->wall[1], 0);
     slow_add_row(s, p, p->t2, tl_cross(p->ra, p->t2), tl_cross(p->rb, p->t2), p->wall[2], 0);
-    slow_add_block(s, 2, i, SLOW_DISC);
+    bool face = p->resist >= 0 && q->resist[p->resist].spread > 0;
+    if (!face) slow_add_block(s, 2, i, SLOW_DISC);
     if (p->resist < 0) continue;
     slow_add_row(s, p, (TlVec3){0, 0, 0}, p->n, p->n, 0, 0);
-    slow_add_block(s, 1, i, SLOW_SEGMENT);
+    slow_add_block(s, face ? 3 : 1, i, face ? SLOW_FACE : SLOW_SEGMENT);
     slow_add_row(s, p, (TlVec3){0, 0, 0}, p->t1, p->t1, 0, 0);
     slow_add_row(s, p, (TlVec3){0, 0, 0}, p->t2, p->t2, 0, 0);
     slow_add_block(s, 2, i, SLOW_DISC);
   }
-  for (int32_t i = 0; i < s->blocks; i++) { /* one step for the rows of a block */
+  for (int32_t i = 0; i < s->blocks; i++) { /* one step for the rows of a disc */
     double most_k = 0;
     const SlowBlock *b = &s->block[i];
-    for (int32_t k = b->first; k < b->first + b->count; k++)
+    int32_t disc = b->count > 1 ? 2 : 1;
+    for (int32_t k = b->first; k < b->first + disc; k++)
       most_k = fmax(most_k, slow_diagonal(s, &s->row[k]));
-    for (int32_t k = b->first; k < b->first + b->count; k++) s->row[k].step = 1 / most_k;
+    for (int32_t k = b->first; k < b->first + disc; k++) s->row[k].step = 1 / most_k;
+    if (b->count > disc) {
+      SlowRow *turn = &s->row[b->first + disc];
+      turn->step = 1 / slow_diagonal(s, turn);
+    }
   }
   return TL_OK;
 }
@@ -123,24 +129,101 @@ static inline double slow_velocity(const Slow *s, const SlowRow *r) {
   return tl_dot(r->la, tl_sub(a->v, b->v)) + tl_dot(r->aa, a->w) - tl_dot(r->ab, b->w);
 }
 
-/* Bound of a block from the normal rows of its patch. */
+/* Normal impulses of a block's patch: their sum, and that with their distances from the centre of force. */
+typedef struct SlowLoad {
+  double borne, spread;
+} SlowLoad;
+
+static inline SlowLoad slow_load(const Slow *s, const SlowBlock *b, const double *lambda) {
+  const TlNsPatch *p = &s->q->patch[b->patch];
+  SlowLoad load = {0, 0};
+  for (int32_t k = 0; k < p->count; k++) {
+    double normal = lambda[s->start[b->patch] + k];
+    load.borne += normal;
+    load.spread += normal * s->q->point[p->first + k].arm;
+  }
+  return load;
+}
+
+/* Bound of a disc or segment. */
 static inline double slow_bound(const Slow *s, const SlowBlock *b, const double *lambda) {
   const TlNsPatch *p = &s->q->patch[b->patch];
-  int32_t at = s->start[b->patch], within = b->first - at - p->count;
-  double borne = 0, spread = 0;
-  for (int32_t k = 0; k < p->count; k++) {
-    borne += lambda[at + k];
-    spread += lambda[at + k] * s->q->point[p->first + k].arm;
-  }
-  if (within == 0) return p->friction * borne;
+  double borne = slow_load(s, b, lambda).borne;
+  if (b->first == s->start[b->patch] + p->count) return p->friction * borne;
   const TlNsResist *r = &s->q->resist[p->resist];
-  return within == 2 ? r->twisting * borne + r->spread * p->friction * spread : r->rolling * borne;
+  return (b->set == SLOW_SEGMENT ? r->twisting : r->rolling) * borne;
+}
+
+/* What a face of largest friction `most` can bear, seen from outside: its farthest reach along a direction at this angle
+ * between across (0) and about the normal (pi/2), and the place there. */
+static inline double slow_face_reach(double most, double angle) {
+  double c = cos(angle), s = sin(angle);
+  return most * (TL_NS_CONE * fmax(c, s) + (1 - TL_NS_CONE));
+}
+
+/* side: share of across in the double cone's part, 1 below pi/4, 0 above, and any between at it. */
+static inline void slow_face_place(double most, double angle, double side, double *across,
+                                   double *about) {
+  *across = most * ((1 - TL_NS_CONE) * cos(angle) + TL_NS_CONE * side);
+  *about = most * ((1 - TL_NS_CONE) * sin(angle) + TL_NS_CONE * (1 - side));
+}
+
+static inline bool slow_face_holds(double most, double across, double about) {
+  double cone = TL_NS_CONE * most, middle = 0.25 * M_PI;
+  double low = atan2(about, across - cone), high = atan2(about - cone, across);
+  double angles[3] = {fmin(middle, fmax(0, low)), fmax(middle, fmin(2 * middle, high)), middle};
+  for (int k = 0; k < 3; k++)
+    if (cos(angles[k]) * across + sin(angles[k]) * about > slow_face_reach(most, angles[k]))
+      return false;
+  return true;
+}
+
+/* The nearest impulses that a face can bear, each row weighed by its step: the change, so weighed, lies along the normal
+ * of the surface, whose angle is found by halving. */
+static inline void slow_project_face(const Slow *s, const SlowBlock *b, double *lambda) {
+  enum { HALVINGS = 60 };
+  const TlNsPatch *p = &s->q->patch[b->patch];
+  SlowLoad load = slow_load(s, b, lambda);
+  double *l = &lambda[b->first], most = p->friction * load.borne, turn = 0;
+  if (most > 0) turn = load.spread / load.borne + s->q->resist[p->resist].twisting / p->friction;
+  double across = hypot(l[0], l[1]), about = turn > 0 ? fabs(l[2]) / turn : 0;
+  if (turn > 0 && slow_face_holds(most, across, about)) return;
+  double weigh[2] = {1 / s->row[b->first].step, turn * turn / s->row[b->first + 2].step};
+  double low = 0, high = 0.5 * M_PI, to[2], side[2] = {1, 0};
+  if (!(turn > 0)) high = 0;
+  for (int k = 0; k < HALVINGS; k++) {
+    double angle = 0.5 * (low + high);
+    slow_face_place(most, angle, angle < 0.25 * M_PI, &to[0], &to[1]);
+    bool beyond =
+        weigh[0] * (across - to[0]) * sin(angle) > weigh[1] * (about - to[1]) * cos(angle);
+    *(beyond ? &high : &low) = angle;
+  }
+  double angle = 0.5 * (low + high);
+  if (fabs(angle - 0.25 * M_PI) < 1e-9) /* on the flat part between both */
+    for (int k = 0; k < HALVINGS; k++) {
+      double middle = 0.5 * (side[0] + side[1]);
+      slow_face_place(most, angle, middle, &to[0], &to[1]);
+      bool more = weigh[0] * (across - to[0]) > weigh[1] * (about - to[1]);
+      side[more ? 1 : 0] = middle;
+    }
+  else
+    side[0] = angle < 0.25 * M_PI;
+  slow_face_place(most, angle, side[0], &to[0], &to[1]);
+  double keep = across > 0 ? fmin(1, to[0] / across) : 0;
+  if (!(turn > 0)) keep = across > most ? most / across : 1;
+  l[0] *= keep;
+  l[1] *= keep;
+  l[2] = turn > 0 && about > 0 ? l[2] * fmin(1, to[1] / about) : 0;
 }
 
 static inline void slow_project(const Slow *s, const SlowBlock *b, double *lambda) {
   double *l = &lambda[b->first];
   if (b->set == SLOW_HALF) { /* no adhesion here */
     l[0] = fmax(l[0], 0);
+    return;
+  }
+  if (b->set == SLOW_FACE) {
+    slow_project_face(s, b, lambda);
     return;
   }
   double most = slow_bound(s, b, lambda), size = b->count == 2 ? hypot(l[0], l[1]) : fabs(l[0]);
@@ -154,7 +237,7 @@ static inline double slow_residual(const Slow *s, double *lambda) {
   slow_move(s, lambda, false);
   for (int32_t i = 0; i < s->blocks; i++) {
     const SlowBlock *b = &s->block[i];
-    double kept[2], change = 0, step = s->row[b->first].step;
+    double kept[3];
     for (int32_t k = 0; k < b->count; k++) {
       const SlowRow *r = &s->row[b->first + k];
       kept[k] = lambda[b->first + k];
@@ -162,12 +245,12 @@ static inline double slow_residual(const Slow *s, double *lambda) {
     }
     slow_project(s, b, lambda);
     for (int32_t k = 0; k < b->count; k++) {
-      change = fmax(change, fabs(lambda[b->first + k] - kept[k]) / step);
+      const SlowRow *r = &s->row[b->first + k];
+      bool turns = !(tl_norm2(r->la) > 0); /* a spin counts by the speed that it is at reach_m */
+      double change = fabs(lambda[b->first + k] - kept[k]) / r->step;
+      most = fmax(most, turns ? s->reach_m * change : change);
       lambda[b->first + k] = kept[k];
     }
-    /* a spin counts by the speed that it is at reach_m */
-    bool turns = !(tl_norm2(s->row[b->first].la) > 0);
-    most = fmax(most, turns ? s->reach_m * change : change);
   }
   return most;
 }

@@ -27,11 +27,21 @@ static double apart_of(const TlNsProblem *q, const TlNsBody *a, const TlNsBody *
   return apart;
 }
 
-static void compare(TlNsSolver solver, bool boxes, double friction, uint64_t seed, int64_t *sum) {
+/* moves: all slide over each other and spin about the vertical, each at speeds of its own up to this, m/s. */
+static void compare(TlNsSolver solver, bool boxes, double friction, double moves, uint64_t seed,
+                    int64_t *sum) {
   ProblemScene lab;
   Problem problem;
   Slow slow;
   CK_OK(problem_scene_small(&lab, boxes, friction, seed));
+  for (int64_t i = 0; moves > 0 && i < lab.bodies.owned; i++) {
+    double draw[3];
+    for (int k = 0; k < 3; k++)
+      draw[k] = 2 * tl_random_uniform(seed, 7, 3 * (uint64_t)i + (uint64_t)k) - 1;
+    double share = moves * pow(0.1, (double)(i % 3));
+    lab.bodies.velocity[i] = tl_scale(share, tl_vec3(draw[0], draw[1], 0));
+    tl_bodies_set_spin(&lab.bodies, i, tl_vec3(0, 0, moves * draw[2] / R));
+  }
   lab.solver->model->nonsmooth.solver = solver;
   CK_OK(problem_of(&problem, lab.solver, &lab.bodies));
   TlNsProblem *q = &problem.rows.problem;
@@ -75,9 +85,9 @@ static void compare_eight(bool boxes, double friction) {
   int64_t in_order[3] = {0}, by_cells[3] = {0};
   for (uint64_t seed = 0; seed < 8; seed++)
     for (int k = 0; k < 3; k++) {
-      compare(solver[k], boxes, friction, seed, &in_order[k]);
+      compare(solver[k], boxes, friction, 0, seed, &in_order[k]);
       tl_islands_set_small(3); /* larger ones are swept cell by cell of four grids */
-      compare(solver[k], boxes, friction, seed, &by_cells[k]);
+      compare(solver[k], boxes, friction, 0, seed, &by_cells[k]);
       tl_islands_set_small(0);
     }
   for (int k = 1; k < 3; k++)
@@ -105,6 +115,15 @@ END_TEST
 
 START_TEST(problems_of_patches_with_friction) {
   compare_eight(true, 0.5);
+}
+END_TEST
+
+/* Faces that slide and twist at once, in all proportions. */
+START_TEST(problems_of_patches_that_glide) {
+  static const double moves[] = {0.003, 0.03, 0.3};
+  int64_t sum = 0;
+  for (uint64_t seed = 0; seed < 4; seed++)
+    for (int k = 0; k < 3; k++) compare(TL_NS_EXTRAPOLATED, true, 0.5, moves[k], seed, &sum);
 }
 END_TEST
 
@@ -208,5 +227,5 @@ END_TEST
 
 TL_TEST_MAIN("nonsmooth problems", problems_of_spheres_without_friction,
              problems_of_spheres_with_friction, problems_of_patches_without_friction,
-             problems_of_patches_with_friction, problems_are_kept_as_files,
-             idle_patches_are_passed_over_without_a_change)
+             problems_of_patches_with_friction, problems_of_patches_that_glide,
+             problems_are_kept_as_files, idle_patches_are_passed_over_without_a_change)
