@@ -166,6 +166,11 @@ static TlStatus wake_for(TlRun *run, const unsigned char *leaves) {
 
 TlStatus tl_departures_take(TlRun *run, const unsigned char *leaves, bool removed, int64_t step) {
   TlBodies *b = &run->state->dem.bodies;
+  int64_t leaving = 0;
+  for (int64_t i = 0; i < b->owned; i++) leaving += leaves[i] != TL_STAYS;
+  TL_TRY(tl_comm_sum_int(run->comm, &leaving, 1));
+  if (leaving == 0) return TL_OK;
+  tl_energy_balance_restart(&run->state->totals.balance);
   TL_TRY(write(run, leaves, removed, step));
   if (removed) TL_TRY(wake_for(run, leaves));
   if (removed) TL_TRY(part_from(run, leaves));

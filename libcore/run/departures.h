@@ -34,7 +34,7 @@ extern const TlColumns tl_departures_columns;
 
 struct TlRun;
 /* Collective. leaves: a TlLeaving for each owned body. Writes who leaves in this step, by id, and
- * takes them out, or freezes them where they are (removed: false). */
+ * takes them out, or freezes them where they are (removed: false). The energy balance begins anew. */
 TlStatus tl_departures_take(struct TlRun *run, const unsigned char *leaves, bool removed,
                             int64_t step);
 /* Collective; after a step, before bodies move between ranks: what the study says of embedded grains

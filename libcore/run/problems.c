@@ -173,5 +173,7 @@ TlStatus tl_run_handle_problems(TlRun *run, int64_t step) {
   int32_t out = (setup->embedded == TL_EMBEDDED_DROP ? TL_BODY_EMBEDDED : 0) |
                 (setup->collisions == TL_UNRESOLVED_DROP ? TL_BODY_UNRESOLVED : 0);
   freeze(&run->state->dem.bodies, still);
+  if ((still & TL_BODY_EMBEDDED && embedded > 0) || (still & TL_BODY_UNRESOLVED && unresolved > 0))
+    tl_energy_balance_restart(&run->state->totals.balance);
   return out ? take_out(run, out, step) : TL_OK;
 }

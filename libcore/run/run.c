@@ -228,7 +228,6 @@ static TlStatus handle_outside(TlRun *run, int64_t step) {
   TL_TRY(tl_comm_sum_int(run->comm, &left, 1));
   if (left == 0) return TL_OK;
   run->state->totals.outside += left;
-  tl_energy_balance_restart(&run->state->totals.balance);
   if (run->model->setup.outside == TL_OUTSIDE_ERROR)
     return tl_comm_agree(run->comm, left_the_terrain(run, step));
   TlLeaving leaving = run->model->apparatus ? TL_LEFT_CELL : TL_LEFT_TERRAIN;

@@ -1,7 +1,7 @@
 #include "run/setup_sinks.h"
 
 #include "conf/keys.h"
-#include "num/vec.h"
+#include "run/setup.h"
 
 #include <stdio.h>
 
@@ -16,21 +16,17 @@ const TlParam tl_sink_params[] = {
 };
 _Static_assert(COUNT(tl_sink_params) == TL_SINK_PARAMS, "setup_sinks.h counts them");
 
-static double length(const double x[3]) {
-  return tl_norm(tl_vec3(x[0], x[1], x[2]));
-}
-
 /* The key of a sink that does not go with the others, and why; NULL: none. */
 static const char *wrong_key(const TlSinkSetup *s, const char **why) {
   bool plane = s->kind == TL_SINK_PLANE;
   *why = "is the zero vector; a direction is wanted";
-  if (plane && !(length(s->normal) > 1e-12)) return "normal";
+  if (plane && !(tl_norm(tl_vec3_of(s->normal)) > 1e-12)) return "normal";
   *why = "a box wants three positive sides";
   for (int a = 0; !plane && a < 3; a++)
     if (!(s->size_m[a] > 0)) return "size_m";
   *why = "only a box has it; a plane takes all that lies behind it";
-  if (plane && length(s->size_m) > 0) return "size_m";
-  return plane && length(s->rotation_deg) > 0 ? "rotation_deg" : NULL;
+  if (plane && tl_norm(tl_vec3_of(s->size_m)) > 0) return "size_m";
+  return plane && tl_norm(tl_vec3_of(s->rotation_deg)) > 0 ? "rotation_deg" : NULL;
 }
 
 TlStatus tl_sinks_check(const TlStudyList *sinks, const TlStudy *study) {

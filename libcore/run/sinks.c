@@ -37,7 +37,6 @@ TlStatus tl_sinks_take(TlRun *run, int64_t step) {
   TlStatus status = tl_comm_sum_int(run->comm, &grains, 1);
   if (status == TL_OK && grains > 0) {
     run->state->totals.sunk += grains;
-    tl_energy_balance_restart(&run->state->totals.balance);
     status = tl_departures_take(run, leaves, true, step);
   }
   tl_free(leaves);
