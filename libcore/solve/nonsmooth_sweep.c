@@ -215,8 +215,8 @@ static inline double squared(double x) {
   return x * x;
 }
 
-/* most, twist: bounds of rolling, and of twisting where that is not friction's (face_change). The change of a spin counts by the velocity that it is
- * at the end of the arm. */
+/* most, twist: bounds of rolling, and of twisting where that is not the friction of a face (face_change). The change of a
+ * spin counts by the velocity that it is at the end of the arm. */
 static double resist_change(const TlNsPatch *p, TlNsResist *r, Couple *c, double most,
                             double twist) {
   TlVec3 w = tl_sub(c->a->w, c->b->w), moment = {0, 0, 0};

@@ -856,8 +856,8 @@ static double apart_most(const Lab *one, const Lab *two) {
 
 /* Kept contacts bear nothing as long as the aggregate holds: the motion is the same to the bit, and nothing is
  * searched but the plane. Split by the sensor, both have the same contacts, but for points that are farther than a
- * search looks now and bear nothing. Where points lie as deep, rounding decides which four of a face bear: of six draws
- * three ended within 1e-14 of a radius, and the others within 6e-5. */
+ * search looks now and bear nothing. Where points lie as deep, rounding decides which four of a face bear: of 18 clumps,
+ * six draws of three kinds, 12 ended within 1e-14 of a radius, and the others within 6e-5. */
 static void keep_contacts(int64_t shape, const double side[3]) {
   Lab twin[2];
   int64_t tested[2] = {0, 0}, parted = 0;
