@@ -98,6 +98,14 @@ static void meet_the_ranks(TlComm *c) {
   MPI_Comm_size(c->node, &c->node_size);
 }
 
+/* Whether another program started this one, as mpirun and srun do. */
+static bool was_launched(void) {
+  static const char *const said[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE", "PMI_RANK", "PMI_FD"};
+  for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+    if (getenv(said[i])) return true;
+  return false;
+}
+
 TlStatus tl_comm_start(TlComm **comm, int *argc, char ***argv) {
   int provided;
   TL_TRY(TL_NEW(*comm, 1));
@@ -105,6 +113,9 @@ TlStatus tl_comm_start(TlComm **comm, int *argc, char ***argv) {
   /* Where MPI itself waits (its start and end) a rank gives its core away, unless the user has said
    * otherwise; of itself Open MPI does so only where it was told of fewer slots than ranks. */
   setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+  /* A tool that runs alone needs no folder of Open MPI for its session. All runs of a user make theirs in
+   * the same one, and where one ends as another starts, the second finds it gone and fails. */
+  if (!was_launched()) setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
 #ifdef __linux__
   prctl(PR_SET_TIMERSLACK, 1000UL); /* ns: sleeps of wait_for as short as they are asked for */
 #endif

@@ -90,7 +90,13 @@ refused 1 "and the disk has" s.yaml -o dry --set time.steps=1000000000000000 \
   --set time.frame_every_s=1e-3
 [ ! -e dry ] || fail "a run too large for the disk wrote"
 
-"$BIN/talus-mpirun" -n 2 "$BIN/talus-solve" -q s.yaml -o two >out 2>err || fail "-n 2: $(cat err)"
+# Runs side by side share no folder of Open MPI: one that ends would take it from one that starts.
+TMPDIR=$folder/s.yaml/none "$BIN/talus-solve" -q s.yaml -o alone >out 2>err || fail "without a temporary folder: $(cat err)"
+mkdir temporary
+TMPDIR=$folder/temporary "$BIN/talus-mpirun" -n 2 bash -c 'ls -d "$0"/talus-mpirun.*/ompi*' "$folder/temporary" >out 2>err ||
+  fail "ranks have no session of their own: $(cat err)"
+TMPDIR=$folder/temporary "$BIN/talus-mpirun" -n 2 "$BIN/talus-solve" -q s.yaml -o two >out 2>err || fail "-n 2: $(cat err)"
+rmdir temporary || fail "talus-mpirun leaves a folder: $(find temporary)"
 cut -d, -f1-3,11 s.run/history.csv | cmp -s - <(cut -d, -f1-3,11 two/history.csv) ||
   fail "two ranks count other contacts than one"
 
