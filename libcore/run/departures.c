@@ -78,6 +78,11 @@ static TlStatus take(void *context, const unsigned char *records, int64_t count)
   return TL_OK;
 }
 
+/* What masses are divided by to be those of the grains themselves. */
+static double heavier(const TlRun *run) {
+  return tl_setup_choice(&run->model->setup).mass_scale;
+}
+
 /* A line a grain: of a body with several parts one each, with its own mass. */
 static TlStatus list(const TlRun *run, const unsigned char *leaves, bool removed, int64_t step,
                      Leaving *w) {
@@ -92,8 +97,8 @@ static TlStatus list(const TlRun *run, const unsigned char *leaves, bool removed
         c->id[k],
         leaves[i],
         {(double)step * run->model->setup.time.dt_s, (double)step, (double)c->id[k],
-         (double)c->avatar_id[k], c->scale[k], tl_run_part_mass(run, k), x.x, x.y, x.z, v.x, v.y,
-         v.z, (double)c->material[k], removed,
+         (double)c->avatar_id[k], c->scale[k], tl_run_part_mass(run, k) / heavier(run), x.x, x.y,
+         x.z, v.x, v.y, v.z, (double)c->material[k], removed,
          leaves[i] == TL_LEFT_BY_SINK ? (double)tl_sink_at(&run->model->setup, b->position[i])
                                       : -1}};
   }
@@ -118,7 +123,7 @@ static void add(TlRun *run, int64_t i, int leaving) {
   const double moment[3] = {m * x.x, m * x.y, m * x.z};
   if (b->flags[i] & (TL_BODY_NET | TL_BODY_GUIDED)) return;
   tl_exact_add(&d->mass, m);
-  if (leaving == TL_LEFT_BY_SINK) tl_exact_add(&d->sunk_mass, m);
+  if (leaving == TL_LEFT_BY_SINK) tl_exact_add(&d->sunk_mass, m / heavier(run));
   tl_exact_add(&d->potential, -m * tl_dot(g, x));
   for (int k = 0; k < 3; k++) tl_exact_add(&d->moment[k], moment[k]);
   d->front_m =
