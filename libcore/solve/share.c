@@ -100,7 +100,8 @@ typedef struct CargoContact {
   double allowed_speed, gap, weight, size, reduced_radius, pull;
   double law[LAW_VALUES];
   int64_t key;
-  int32_t part_a, part_b, boundary, resists;
+  int32_t part_a, part_b, boundary;
+  int16_t resists, goes_on;
 } CargoContact;
 
 static CargoBody cargo_body(const TlShare *s, int32_t body) {
@@ -128,7 +129,8 @@ static CargoContact cargo_contact(const TlContact *c) {
                         .part_a = c->part_a,
                         .part_b = c->part_b,
                         .boundary = c->boundary,
-                        .resists = c->resists};
+                        .resists = c->resists,
+                        .goes_on = c->goes_on};
   if (!c->law) return cargo; /* the position rule asks for none */
 #define F(value) c->law->value,
   const double law[LAW_VALUES] = {TL_CARGO_LAW(F)};
@@ -366,7 +368,8 @@ static void take_contact(TlShare *s, const TlPair *p, const CargoContact *cargo,
                    .part_a = cargo->part_a, /* told apart, not looked up: they are the sender's */
                    .part_b = cargo->part_b,
                    .boundary = cargo->boundary,
-                   .resists = cargo->resists};
+                   .resists = cargo->resists,
+                   .goes_on = cargo->goes_on};
   tl_contact_prepare(c, &d);
   c->rest = cargo->rest;
   if (c->rest.x != 0 || c->rest.y != 0 || c->rest.z != 0) tl_contact_want_tangents(c, &d);
