@@ -28,7 +28,7 @@ const TlParam tl_reduction_params[] = {
     REAL(TlReductionSetup, split_tangential_m_s, "m/s", "0.15", 0, 1e6, "or slides faster"),
     INT(TlReductionSetup, split_depth, "2", 1, 1000,
         "how far into the aggregate: 1, the body of the contact; 2, those that touch it, too"),
-    INT(TlReductionSetup, trial_iterations, "50", 1, 1000000,
+    INT(TlReductionSetup, trial_iterations, "40", 1, 1000000,
         "split trial, both: iterations of the solve in the background"),
     REAL(
         TlReductionSetup, trial_force, "", "0.06", 0, 1,
