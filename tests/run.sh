@@ -49,7 +49,7 @@ one() { # name, command...
 # The longest first, so that none is left over to run alone at the end; then the others as they come.
 long="cli/test_help_examples cli/test_guide unit/test_ranks cli/test_laboratory cli/test_chain cli/test_tutorials cli/test_install cli/test_pipeline
   cli/test_python cli/test_ensemble cli/test_avatars cli/test_replace cli/test_imaging_chain cli/test_fuzz_corpus unit/test_binarize unit/test_phantom
-  unit/test_denoise unit/test_report cli/test_maps cli/test_gis_files"
+  unit/test_tractions unit/test_ground_contact unit/test_denoise unit/test_report cli/test_maps cli/test_gis_files"
 by_length() { # sources in, one a line
   awk -v long="$long" 'BEGIN {n = split(long, first)} {
     name = $0; sub(/^tests\//, "", name); sub(/\.[a-z]+$/, "", name); source[name] = $0; order[NR] = name} END {

@@ -276,6 +276,7 @@ static void judge_pairs(Scene *s, int a, int b, double deep, double force, doubl
 }
 
 START_TEST(forces_are_those_of_many_points) {
+  TL_NOT_SANITIZED();
   Scene s;
   open_scene(&s);
   judge_pairs(&s, STAR, STAR, 0.002, 0.05, 0.08);
@@ -314,6 +315,7 @@ START_TEST(forces_are_the_derivative_of_the_energy) {
 END_TEST
 
 START_TEST(a_closed_loop_does_no_work) {
+  TL_NOT_SANITIZED();
   enum { LOOPS = 24 };
   TlAvatar star;
   double work[LOOP_HOWS][LOOPS];
