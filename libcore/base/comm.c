@@ -100,7 +100,8 @@ static void meet_the_ranks(TlComm *c) {
 
 /* Whether another program started this one, as mpirun and srun do. */
 static bool was_launched(void) {
-  static const char *const said[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE", "PMI_RANK", "PMI_FD"};
+  static const char *const said[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE", "PMI_RANK",
+                                     "PMI_FD"};
   for (size_t i = 0; i < sizeof said / sizeof *said; i++)
     if (getenv(said[i])) return true;
   return false;
