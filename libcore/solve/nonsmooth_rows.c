@@ -142,8 +142,8 @@ static TlStatus tell_contacts(void *context, int64_t begin, int64_t end, int64_t
           break;
         other->reduced_radius = radius;
         other->resists = balls || r->model->nonsmooth.rolling_of_all;
-        /* Overlaps of an aggregate are of when its bodies merged, still in motion: forces by them would not balance
-         * however long it rests. */
+        /* An aggregate keeps the overlaps with which its bodies merged, still in motion. Forces that follow from these
+         * overlaps would not balance, however long it rests. */
         other->goes_on = r->tried && tl_units_inner(r->tried, other);
         other->moment = (TlVec3){0, 0, 0};
         other->wall_w = spin_of(r, c->boundary);

@@ -406,6 +406,17 @@ static void put_heap(Lab *lab) {
     put(lab, tl_vec3(1.999 * R * (0.5 + k % 2), 1.999 * R * (0.5 + k / 2), R * (1 + 1.4135)), NONE);
 }
 
+/* The heap on a rough plane. boundaries: it merges with the plane, too. */
+static void open_heap(Lab *lab, TlSplit split, bool boundaries) {
+  lab_open(lab);
+  lab->config.nonsmooth.reduction.split = split;
+  lab->config.nonsmooth.reduction.boundaries = boundaries;
+  TL_TEST_SET(&lab->config, TL_TEST_BOTH, rolling, 0.2);
+  lab_plane(lab, NONE, tl_vec3(0, 0, 1));
+  lab_start(lab);
+  put_heap(lab);
+}
+
 /* Upward force of the boundaries, N. */
 static double borne_by_ground(const Lab *lab) {
   TlContactRow *row;
@@ -419,12 +430,7 @@ static double borne_by_ground(const Lab *lab) {
 
 START_TEST(a_blow_splits_an_aggregate) {
   Lab lab;
-  lab_open(&lab);
-  lab.config.nonsmooth.reduction.split = TL_SPLIT_CONTACT;
-  TL_TEST_SET(&lab.config, TL_TEST_BOTH, rolling, 0.2);
-  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
-  lab_start(&lab);
-  put_heap(&lab);
+  open_heap(&lab, TL_SPLIT_CONTACT, true);
   for (int k = 0; k < 300; k++) step(&lab);
   ck_assert_int_eq(lab.report.merged, 13);
   ck_assert_int_eq(lab.report.splits, 0);
@@ -805,12 +811,7 @@ END_TEST
 /* A heap under its weight is found in balance by the trial: it stays merged. */
 START_TEST(a_heap_at_rest_stays_merged) {
   Lab lab;
-  lab_open(&lab);
-  lab.config.nonsmooth.reduction.split = TL_SPLIT_TRIAL;
-  TL_TEST_SET(&lab.config, TL_TEST_BOTH, rolling, 0.2);
-  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
-  lab_start(&lab);
-  put_heap(&lab);
+  open_heap(&lab, TL_SPLIT_TRIAL, true);
   for (int k = 0; k < 500; k++) step(&lab);
   int64_t splits = 0;
   for (int k = 0; k < 500; k++) {
@@ -823,15 +824,10 @@ START_TEST(a_heap_at_rest_stays_merged) {
 }
 END_TEST
 
-/* Overlaps that do not fit to forces, as of bodies that merged in motion, are had by grains that become softer. */
+/* Grains that become softer stand for bodies that merged in motion: their forces do not follow from their overlaps. */
 START_TEST(an_aggregate_bears_what_it_bore_whatever_its_overlaps_say) {
   Lab lab;
-  lab_open(&lab);
-  lab.config.nonsmooth.reduction.split = TL_SPLIT_TRIAL;
-  TL_TEST_SET(&lab.config, TL_TEST_BOTH, rolling, 0.2);
-  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
-  lab_start(&lab);
-  put_heap(&lab);
+  open_heap(&lab, TL_SPLIT_TRIAL, true);
   for (int k = 0; k < 500; k++) step(&lab);
   ck_assert_int_eq(lab.report.merged, 13);
   TlMaterials *m = &lab.solver->model->materials;
@@ -987,13 +983,7 @@ END_TEST
  * trial starts each time from the forces that the ground gives the heap as a whole. */
 static int64_t trials_at_rest(bool forget) {
   Lab lab;
-  lab_open(&lab);
-  lab.config.nonsmooth.reduction.split = TL_SPLIT_TRIAL;
-  lab.config.nonsmooth.reduction.boundaries = false;
-  TL_TEST_SET(&lab.config, TL_TEST_BOTH, rolling, 0.2);
-  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
-  lab_start(&lab);
-  put_heap(&lab);
+  open_heap(&lab, TL_SPLIT_TRIAL, false);
   int64_t visits = 0;
   for (int k = 0; k < 500; k++) {
     if (forget) lab.bodies.pairs.of[TL_TRIALS].count = 0;

@@ -35,7 +35,7 @@ static const char *const method_sets[METHODS][2] = {
     {"solver.method=penalty", "penalty.tangential_ratio=1"},
     {"solver.method=nonsmooth", NULL}};
 
-/* A quarter of the study's, in which grains by impulses run out 1.5 to 3% less far. */
+/* A quarter of the study's, in which grains by impulses run out 1 to 3% less far. */
 static const char finer_step[] = "time.dt_s=3.3333333333333333e-4";
 
 typedef struct Stack { /* what judge_cases gives: one shape and seed */
