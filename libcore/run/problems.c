@@ -52,11 +52,29 @@ static TlStatus stop_wall(const TlRun *run, const TlProblemRow *row, int64_t wal
   return tl_study_fail(&run->model->study, TL_EINPUT, key, "%s", text);
 }
 
+/* Springs hold it there, and have for many steps: impulses would have moved it. */
+static TlStatus stop_soft(const TlRun *run, const TlProblemRow *row, const char *other,
+                          int64_t step) {
+  return tl_fail(
+      TL_EINPUT,
+      "%s: grain %lld (avatar %lld) lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
+      "%lld, and has for %d steps: contacts are too soft for their load (young_Pa or normal_N_m "
+      "of section %s), or the solver's iterations too few; unresolved: {overlap_share: %.1g} lets "
+      "grains lie that deep",
+      run->options.study, shown_id(run, row->grain), (long long)row->avatar, row->overlap_m,
+      100 * row->share, other, (long long)step, row->steps,
+      tl_method_name(run->model->setup.solver.method), fmin(10, 2 * row->share));
+}
+
 static TlStatus stop_overlap(const TlRun *run, const TlProblemRow *row, int64_t step) {
   char other[80];
   int64_t wall = row->other < 0 ? wall_of(run, -1 - row->other) : -1;
-  if (wall >= 0) return stop_wall(run, row, wall, step);
+  const TlWallSetup *walls = run->model->setup.walls.items;
+  bool came = wall >= 0 && walls[wall].from_s > 0;
   name_other(run, row, other, sizeof other);
+  if (tl_setup_method(&run->model->setup)->bears_force && !row->inside && !came)
+    return stop_soft(run, row, other, step);
+  if (wall >= 0) return stop_wall(run, row, wall, step);
   double way = run->state->totals.travel_share;
   if (way > tl_long_travel)
     return tl_fail(TL_EINPUT,
@@ -66,18 +84,14 @@ static TlStatus stop_overlap(const TlRun *run, const TlProblemRow *row, int64_t 
                    run->options.study, shown_id(run, row->grain), row->overlap_m, 100 * row->share,
                    other, (long long)step, way, tl_sense_shorter(run->model->setup.time.dt_s, way),
                    run->model->setup.time.dt_s);
-  bool soft = tl_setup_method(&run->model->setup)->bears_force && !row->inside;
   return tl_fail(
       TL_EINPUT,
       "%s: grain %lld (avatar %lld) lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
-      "%lld%s, and nothing moves it out: %slook at both shapes and where they start; leave "
-      "one out, or unresolved: {embedded: drop} or {embedded: freeze}",
+      "%lld%s, and nothing moves it out: look at both shapes and where they start; leave one out, "
+      "or unresolved: {embedded: drop} or {embedded: freeze}",
       run->options.study, shown_id(run, row->grain), (long long)row->avatar, row->overlap_m,
       100 * row->share, other, (long long)step,
-      row->inside ? ", the centre of one inside the other" : "",
-      soft ? "contacts may be too soft for their load (young_Pa or normal_N_m of the method's "
-             "section); else "
-           : "");
+      row->inside ? ", the centre of one inside the other" : "");
 }
 
 /* "grain 7 (avatar 3) at (x, y, z) m ... held by grain 9 (avatar 2)" */

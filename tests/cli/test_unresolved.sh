@@ -51,6 +51,28 @@ grep -qF "'unresolved'" err && grep -qF "'embedded'" err || fail "former names: 
 grep -q '^grains_embedded: 1$' out || fail "a former study: $(cat out)"
 grep -q 'former.yaml:.*poor' err || fail "a former study: the warning has no place: $(cat err)"
 
+# a ball that springs bear, 16% of its radius deep: it is the springs that are too soft, not the wall that is wrong
+cat >soft.yaml <<'YAML'
+title: a heavy ball on soft ground
+gravity_m_s2: [0, 0, -9.81]
+time: {dt_s: 1.0e-3, steps: 400}
+materials: [{name: lead, density_kg_m3: 8000}]
+shapes: [{name: ball, kind: sphere, diameter_m: 0.02, material: lead}]
+bodies: [{shape: ball, position_m: [0, 0, 0.01]}]
+walls: [{kind: plane, point_m: [0, 0, 0], normal: [0, 0, 1]}]
+solver: {method: nonsmooth}
+nonsmooth: {law: linear, normal_N_m: 100}
+YAML
+got=0
+"$BIN/talus-solve" -q soft.yaml >out 2>err || got=$?
+[ "$got" = 1 ] || fail "soft ground ended with $got"
+for text in "grain 0 " "in the wall walls.0" "too soft for their load" "normal_N_m of section nonsmooth" \
+  "unresolved: {overlap_share: 0.3}"; do
+  grep -qF -- "$text" err || fail "soft ground: '$text' is not in: $(cat err)"
+done
+"$BIN/talus-solve" -q soft.yaml --overwrite --set unresolved.overlap_share=0.7 >out 2>err ||
+  fail "soft ground, allowed: $(cat err)"
+
 cat >j.yaml <<'YAML'
 title: a ball between closing walls
 gravity_m_s2: [0, 0, 0]
