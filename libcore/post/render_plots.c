@@ -18,6 +18,7 @@ typedef struct Table {
   int columns, time; /* time: index of time_s */
   int64_t rows;
   double low[COLUMNS_MAX], high[COLUMNS_MAX]; /* of the column's numbers */
+  bool counts[COLUMNS_MAX];                   /* all of them whole */
 } Table;
 
 /* ---- names ---- */
@@ -79,6 +80,7 @@ static void read_row(Table *t, const char *line, const char *end) {
     if (after > line && after <= end && isfinite(x)) {
       t->low[c] = fmin(t->low[c], x);
       t->high[c] = fmax(t->high[c], x);
+      t->counts[c] = t->counts[c] && x == floor(x);
     }
     const char *comma = memchr(line, ',', (size_t)(end - line));
     line = comma ? comma + 1 : end + 1;
@@ -95,6 +97,7 @@ static TlStatus read_table(const char *path, Table *t) {
   for (int c = 0; c < COLUMNS_MAX; c++) {
     t->low[c] = INFINITY;
     t->high[c] = -INFINITY;
+    t->counts[c] = true;
   }
   const char *line = text + strcspn(text, "\n");
   while (*line == '\n') {
@@ -156,9 +159,17 @@ static int choose(const Table *t, bool (*wanted)(const Table *, int), bool chose
   return alive > 0 ? alive : all;
 }
 
+enum { FEW = 5 };
+
 /* gnuplot complains of a column that never changes: give it a range. */
 static void put_range(TlPlot *plot, const Table *t, int c) {
   double middle = t->low[c], half = middle != 0 ? 0.1 * fabs(middle) : 1;
+  double span = t->high[c] > t->low[c] ? t->high[c] - t->low[c] : 2 * half;
+  bool few = t->counts[c] && span <= FEW; /* else there are ticks at halves */
+  if (few)
+    tl_plot(plot, "set ytics 1\n");
+  else
+    tl_plot(plot, "set ytics autofreq\n");
   if (t->high[c] > t->low[c])
     tl_plot(plot, "set yrange [*:*]\nplot ");
   else

@@ -240,7 +240,7 @@ int main(int argc, char **argv) {
   judge_open("repose", argc, argv);
   tl_log_set("val_repose", TL_LOG_WARN);
   ReposeEdition e = judge_full() ? repose_large : repose_small;
-  if (!judge_full()) e.flow_s = 6; /* one heap of spheres still slid after 3.5 s */
+  if (!judge_full()) e.flow_s = 6;     /* one heap of spheres still slid after 3.5 s */
   const Stack *stack = run_stacks(&e); /* forks: before anything that threads or ranks do */
   double moving = 0;
   for (int s = 0; s < SHAPES; s++)
