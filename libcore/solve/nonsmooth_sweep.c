@@ -275,6 +275,21 @@ static inline void bound_face(const Face *f, double l[2], double *turn) {
   *turn *= spun > 0 ? (to_turn + back * far_turn) / spun : 0;
 }
 
+/* A moment over the arm, cut to what a face can bear beside the impulses l across. The moment may be of a time when the
+ * arm was longer: over an arm that has shrunk to nothing it would be of any size, and bound_face would leave no l. */
+static inline double turn_beside(const Face *f, const double l[2], double moment) {
+  double cone = TL_NS_CONE * f->most, ball = f->most - cone, corner = sqrt(0.5) * ball;
+  double size = sqrt(l[0] * l[0] + l[1] * l[1]), most = 0;
+  if (!(f->arm > 0)) return 0;
+  if (size <= corner)
+    most = cone + sqrt(ball * ball - size * size);
+  else if (size <= cone + corner)
+    most = cone + 2 * corner - size;
+  else if (size < f->most)
+    most = sqrt(ball * ball - squared(size - cone));
+  return tl_max(-most, tl_min(most, moment / f->arm));
+}
+
 /* A step of friction and twist together: as friction_change, with the moment over the arm as a third impulse
  * and the spin times the arm as its velocity. */
 static double face_change(TlNsPatch *p, TlNsResist *r, Couple *c, const Face *f) {
@@ -284,7 +299,7 @@ static double face_change(TlNsPatch *p, TlNsResist *r, Couple *c, const Face *f)
   double step = turn_stiff > p->stiff ? 1 / turn_stiff : p->slide;
   double l[2] = {p->lambda[0] - step * (tl_dot(p->t1, u) - p->wall[1]),
                  p->lambda[1] - step * (tl_dot(p->t2, u) - p->wall[2])};
-  double turn = f->arm > 0 ? r->lambda[0] / f->arm - step * f->arm * spin_n : 0;
+  double turn = turn_beside(f, p->lambda, r->lambda[0]) - step * f->arm * spin_n;
   bound_face(f, l, &turn);
   double d1 = l[0] - p->lambda[0], d2 = l[1] - p->lambda[1], d3 = f->arm * turn - r->lambda[0];
   p->lambda[0] = l[0];
@@ -638,7 +653,7 @@ static void patch_further(const Beyond *y, TlNsPatch *p, int32_t at) {
     const TlNsResist *r = &q->resist[p->resist];
     double next = wanted(y, r->lambda[0], l->resist[p->resist][0], kept3(m->resist, p->resist, 0));
     f = face_of(p, r, borne, spread);
-    to_turn = f.arm > 0 ? next / f.arm : 0;
+    to_turn = turn_beside(&f, to, next);
     bound_face(&f, to, &to_turn);
   } else {
     bound_disc(f.most, to);

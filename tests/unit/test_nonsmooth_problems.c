@@ -225,7 +225,62 @@ START_TEST(idle_patches_are_passed_over_without_a_change) {
 }
 END_TEST
 
+/* ---- faces whose load moves ---- */
+
+/* A block of 1 kg bears at two points of a face, at its centre of force and this far from it, with shear of this share
+ * of what they can bear and a small moment about the normal. In one visit the far point lets go, so that nothing is left
+ * to twist about: the shear stays what it was, up to what the point at the centre can bear. Gives its share of that. */
+static double shear_left(double share, double far_m, double moment) {
+  enum { POINTS = 2 };
+  TlSym3 round = {100, 100, 100, 0, 0, 0};
+  TlNsBody body[2] = {{.inverse_mass = 1, .inverse_inertia = round}, {.inverse_mass = 0}};
+  TlVec3 n = {0, 0, 1}, down = {0, 0, -0.01};
+  TlNsPoint point[POINTS] = {{.lambda = 1, .arm = 1e-18}, {.lambda = 0.01, .arm = far_m}};
+  TlNsArm arm[POINTS];
+  TlNsResist resist = {.spread = 1, .lambda = {moment, 0, 0}};
+  TlNsPatch patch = {.b = 1,
+                     .count = POINTS,
+                     .n = n,
+                     .t1 = {1, 0, 0},
+                     .t2 = {0, 1, 0},
+                     .ra = down,
+                     .friction = 0.5,
+                     .lambda = {share * 0.5, 0}};
+  TlNsProblem q = {.body = body,
+                   .patch = &patch,
+                   .point = point,
+                   .arm = arm,
+                   .resist = &resist,
+                   .bodies = 2,
+                   .patches = 1,
+                   .points = POINTS,
+                   .resists = 1};
+  TlNsRange range = {.last = 1};
+  for (int k = 0; k < POINTS; k++) {
+    TlVec3 r = {k * far_m, 0, down.z};
+    arm[k] = (TlNsArm){.n = n, .ran = tl_cross(r, n)};
+  }
+  point[1].rhs = -1; /* a gap */
+  tl_nonsmooth_prepare(&q, &patch);
+  tl_nonsmooth_sweep(&q, &range);
+  ck_assert(point[1].lambda == 0);
+  ck_assert_double_le(fabs(resist.lambda[0]), 1e-17);
+  return hypot(patch.lambda[0], patch.lambda[1]) / (0.5 * point[0].lambda);
+}
+
+START_TEST(a_face_that_bears_at_one_point_keeps_its_shear) {
+  static const double shares[] = {0.2, 0.5, 0.8, 0.98};
+  for (int k = 0; k < 4; k++) {
+    double without = shear_left(shares[k], 0.005, 0);
+    ck_assert_double_eq_tol(without, shares[k], 0.03);
+    for (int way = -1; way < 2; way += 2)
+      ck_assert_double_eq_tol(shear_left(shares[k], 0.005, way * 3e-9), without, 1e-3);
+  }
+}
+END_TEST
+
 TL_TEST_MAIN("nonsmooth problems", problems_of_spheres_without_friction,
              problems_of_spheres_with_friction, problems_of_patches_without_friction,
              problems_of_patches_with_friction, problems_of_patches_that_glide,
-             problems_are_kept_as_files, idle_patches_are_passed_over_without_a_change)
+             problems_are_kept_as_files, idle_patches_are_passed_over_without_a_change,
+             a_face_that_bears_at_one_point_keeps_its_shear)
