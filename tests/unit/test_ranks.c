@@ -87,9 +87,9 @@ static void compare_ranks(const char *name, const char *text, int64_t look, doub
       ck_assert_msg(ranks > 1 || (one.totals.sleep_J > 0 && one.status == TL_OK), "none slept");
     if (!sanitized && strstr(text, "reduction:"))
       ck_assert_msg(many.status == TL_OK && one.totals.splits > 0 &&
-                        (one.totals.merged > 20 || one.totals.outside + one.totals.sunk > 0),
-                    "%s: %lld splits, %lld merged, %lld left", name, (long long)one.totals.splits,
-                    (long long)one.totals.merged, (long long)one.totals.outside);
+                        (one.totals.merges > 100 || one.totals.outside + one.totals.sunk > 0),
+                    "%s: %lld splits, %lld merges, %lld left", name, (long long)one.totals.splits,
+                    (long long)one.totals.merges, (long long)one.totals.outside);
     if (!sanitized && strstr(text, "sinks:"))
       ck_assert_msg(one.status == TL_OK && one.totals.sunk > 20, "%s: %lld in sinks", name,
                     (long long)one.totals.sunk);
