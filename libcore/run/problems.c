@@ -60,7 +60,7 @@ static TlStatus stop_soft(const TlRun *run, const TlProblemRow *row, const char 
       "%s: grain %lld (avatar %lld) lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
       "%lld, and has for %d steps: contacts are too soft for their load (young_Pa or normal_N_m "
       "of section %s), the solver's iterations too few, or the shapes begin inside each other; "
-      "unresolved: {overlap_share: %.1g} lets grains lie that deep",
+      "unresolved: {overlap_share: %.2g} lets grains lie that deep",
       run->options.study, shown_id(run, row->grain), (long long)row->avatar, row->overlap_m,
       100 * row->share, other, (long long)step, row->steps,
       tl_method_name(run->model->setup.solver.method), fmin(10, 2 * row->share));

@@ -67,7 +67,7 @@ got=0
 "$BIN/talus-solve" -q soft.yaml >out 2>err || got=$?
 [ "$got" = 1 ] || fail "soft ground ended with $got"
 for text in "grain 0 " "in the wall walls.0" "too soft for their load" "normal_N_m of section nonsmooth" \
-  "unresolved: {overlap_share: 0.3}"; do
+  "unresolved: {overlap_share: 0.3"; do
   grep -qF -- "$text" err || fail "soft ground: '$text' is not in: $(cat err)"
 done
 "$BIN/talus-solve" -q soft.yaml --overwrite --set unresolved.overlap_share=0.7 >out 2>err ||
