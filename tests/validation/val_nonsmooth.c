@@ -272,7 +272,7 @@ static void squeezed(const char *name, int64_t avatar, double pitch_m, double wa
   JudgeScene s;
   SqueezeStress stress;
   char figure[80];
-  open_scene(&s, 1e-3, cubes ? 1e9 : 3e8);
+  open_scene(&s, 1e-3, cubes ? 2e9 : 3e8);
   s.config.damping_per_s = 5;
   squeeze_walls(&s, &squeeze);
   if (avatar == 0) {

@@ -57,13 +57,49 @@ static FILE *series_of(const char *name) {
   return judge_data(file);
 }
 
+enum { DRAWS = 3 };
+
+/* Means over draws of the grains' places, for one run fixes an angle to some 3 degrees and a front to 15% only; sums of
+ * what is counted. Without reduction, and split so. */
+static void run_draws(const char *name, ServinTest test, TlSplit split, ServinResult mean[2]) {
+  for (int draw = 0; draw < DRAWS; draw++) {
+    ServinResult both[2];
+    ServinScene scene = {test, false, test != SERVIN_SHAPES, SERVIN_SEED + (uint64_t)draw};
+    FILE *series = draw == 0 ? series_of(name) : NULL;
+    servin_run(&scene, (ServinVariant[]){{TL_SPLIT_OFF}, {split}}, 2, series, both);
+    if (series) fclose(series);
+    if (test == SERVIN_SHAPES)
+      judge_note("%s, draw %d: front %.1f mm whole and %.1f reduced, %.2f and %.2f mJ given up.",
+                 name, draw + 1, 1e3 * both[0].front_m, 1e3 * both[1].front_m, 1e3 * both[0].fall_J,
+                 1e3 * both[1].fall_J);
+    else
+      judge_note("%s, draw %d: angle %.1f deg whole and %.1f reduced.", name, draw + 1,
+                 both[0].angle_deg, both[1].angle_deg);
+    for (int k = 0; k < 2; k++) {
+      ServinResult *m = &mean[k], *r = &both[k];
+      if (draw == 0) {
+        *m = *r;
+        m->angle_deg = m->level = m->settled_level = m->front_m = m->fall_J = 0;
+      } else {
+        m->merges += r->merges;
+        m->splits += r->splits;
+        m->error_J += r->error_J;
+        m->losses_J += r->losses_J;
+        m->overlap_share = fmax(m->overlap_share, r->overlap_share);
+      }
+      m->angle_deg += r->angle_deg / DRAWS;
+      m->level += r->level / DRAWS;
+      m->settled_level += r->settled_level / DRAWS;
+      m->front_m += r->front_m / DRAWS;
+      m->fall_J += r->fall_J / DRAWS;
+    }
+  }
+}
+
 /* A collapse of shaped grains: no paper has one. Goals were set before the first run. */
 static void judge_shapes(void) {
   ServinResult both[2], *whole = &both[0], *reduced = &both[1];
-  FILE *series = series_of("shapes");
-  servin_run(&(ServinScene){SERVIN_SHAPES, false, false, SERVIN_SEED},
-             (ServinVariant[]){{TL_SPLIT_OFF}, {TL_SPLIT_TRIAL}}, 2, series, both);
-  fclose(series);
+  run_draws("shapes", SERVIN_SHAPES, TL_SPLIT_TRIAL, both);
   plot("shapes", NAN, NAN);
   judge_at_least(JUDGE_GOAL, "reduction_shapes_settled", reduced->settled_level,
                  "reduction level when the wall goes", 0.9);
@@ -77,41 +113,11 @@ static void judge_shapes(void) {
                 "balance error beyond the whole run's, over losses", 0.5);
   judge_note(
       "shapes: %d cubes and irregular grains, %lld steps; front %.1f mm whole and %.1f "
-      "reduced, %.2f and %.2f mJ given up, %lld merges, %lld splits, deepest overlap %.3f of "
-      "the radius whole and %.3f reduced.",
+      "reduced, %.2f and %.2f mJ given up, the mean of %d draws; %lld merges, %lld splits in all, "
+      "deepest overlap %.3f of the radius whole and %.3f reduced.",
       reduced->grains, (long long)reduced->steps, 1e3 * whole->front_m, 1e3 * reduced->front_m,
-      1e3 * whole->fall_J, 1e3 * reduced->fall_J, (long long)reduced->merges,
+      1e3 * whole->fall_J, 1e3 * reduced->fall_J, DRAWS, (long long)reduced->merges,
       (long long)reduced->splits, whole->overlap_share, reduced->overlap_share);
-}
-
-enum { DRAWS = 3 };
-
-/* Means over draws of the grains' places, for one run fixes an angle to some 3 degrees only; sums of what is counted. */
-static void run_draws(const Case *c, ServinResult mean[2]) {
-  for (int draw = 0; draw < DRAWS; draw++) {
-    ServinResult both[2];
-    FILE *series = draw == 0 ? series_of(c->name) : NULL;
-    servin_run(&(ServinScene){c->test, false, true, SERVIN_SEED + (uint64_t)draw},
-               (ServinVariant[]){{TL_SPLIT_OFF}, {c->split}}, 2, series, both);
-    if (series) fclose(series);
-    judge_note("%s, draw %d: angle %.1f deg whole and %.1f reduced.", c->name, draw + 1,
-               both[0].angle_deg, both[1].angle_deg);
-    for (int k = 0; k < 2; k++) {
-      ServinResult *m = &mean[k], *r = &both[k];
-      if (draw == 0) {
-        *m = *r;
-        m->angle_deg = m->level = 0;
-      } else {
-        m->merges += r->merges;
-        m->splits += r->splits;
-        m->error_J += r->error_J;
-        m->losses_J += r->losses_J;
-        m->overlap_share = fmax(m->overlap_share, r->overlap_share);
-      }
-      m->angle_deg += r->angle_deg / DRAWS;
-      m->level += r->level / DRAWS;
-    }
-  }
 }
 
 static void judge_small(void) {
@@ -119,7 +125,7 @@ static void judge_small(void) {
     const Case *c = &cases[i];
     char figure[80];
     ServinResult both[2], *whole = &both[0], *reduced = &both[1];
-    run_draws(c, both);
+    run_draws(c->name, c->test, c->split, both);
     plot(c->name, c->paper, c->paper_level);
 #define NAME(what) (snprintf(figure, sizeof figure, "reduction_%s_%s", c->name, what), figure)
     judge_between(JUDGE_GOAL, NAME("angle"), reduced->angle_deg, "deg", c->low, c->high);
