@@ -113,13 +113,14 @@ static void plot(Angle a[SHAPES][FRICTIONS]) {
     fprintf(file, "\n\n");
   }
   fclose(file);
-  judge_gnuplot("repose", "set xlabel 'friction'; set ylabel 'angle of repose, degrees'\n"
-                          "set title 'mean, least and largest slope of the strips of four seeds'\n"
-                          "set key left top; set xrange [-0.05:0.65]; set xtics 0.2\n"
-                          "set yrange [0:*]\n"
-                          "plot for [i=0:2] 'repose.dat' index i using "
-                          "($1+0.008*(i-1)):2:3:4 with yerrorlines lw 2 pt 7 title "
-                          "word('spheres cubes crosses', i+1)\n");
+  judge_gnuplot(judge_full() ? "repose_full" : "repose",
+                "set xlabel 'friction'; set ylabel 'angle of repose, degrees'\n"
+                "set title 'mean, least and largest slope of the strips of four seeds'\n"
+                "set key left top; set xrange [-0.05:0.65]; set xtics 0.2\n"
+                "set yrange [0:*]\n"
+                "plot for [i=0:2] 'repose.dat' index i using "
+                "($1+0.008*(i-1)):2:3:4 with yerrorlines lw 2 pt 7 title "
+                "word('spheres cubes crosses', i+1)\n");
 }
 
 /* From no friction to the most, less two standard errors; and the least step between neighbouring
@@ -194,13 +195,16 @@ static void judge_frictionless(const ReposeEdition *e, const Angle *a, const Rep
 static void picture(const ReposeEdition *e, int s, int m, const char *name) {
   static const double last[] = {1};
   double size = e->length / repose_small.length;
+  char file[64];
+  const char *named = file;
+  snprintf(file, sizeof file, "repose_%s%s.png", judge_full() ? "full_" : "", name);
   Gallery g = {.folder = judge_path(folder_of(s, m, 1)),
                .from = {0.12 * size, -0.44 * size, 0.16 * size},
                .at = {0.09 * size, 0.5 * e->width, 0.08 * size},
                .colour = TL_COLOUR_ID,
                .width = 600,
                .height = 400};
-  pictures(&g, 1, last, &name);
+  pictures(&g, 1, last, &named);
 }
 
 /* All boxes are filled to 1.3 of the floor's length within a tenth: less would cut steep slopes off
@@ -258,9 +262,9 @@ int main(int argc, char **argv) {
                 fabs(pyramid_least_friction("etm-level") - (sqrt(3) - sqrt(2))), "friction", 0.001);
   compare(stack);
   plot(a);
-  picture(&e, 0, 0, "repose_sphere_frictionless.png");
-  picture(&e, 0, 3, "repose_sphere.png");
-  picture(&e, 1, 3, "repose_cube.png");
-  picture(&e, 2, 3, "repose_cross.png");
+  picture(&e, 0, 0, "sphere_frictionless");
+  picture(&e, 0, 3, "sphere");
+  picture(&e, 1, 3, "cube");
+  picture(&e, 2, 3, "cross");
   return judge_close();
 }
