@@ -14,6 +14,7 @@
 
 #include "solve/sync.h"
 #include "model/material.h"
+#include "num/exact.h"
 #include "num/vec.h"
 
 #include <stdbool.h>
@@ -100,7 +101,9 @@ typedef struct TlLink {
   int32_t load_bytes, result_bytes;
 } TlLink;
 
-enum { TL_SWEEP_ROOM = 192 }; /* bytes a contact for what sweeps read of it */
+/* Room of the sweeps: bytes a contact for what they read of it, and for what steps beyond sweeps compare (rest.c);
+ * doubles an island for these steps (beyond.h). */
+enum { TL_SWEEP_ROOM = 192, TL_COMPARE_ROOM = 48, TL_BEYOND_ROOM = 5 };
 
 /* What a sweep may leave alone: nothing changes at a pair while neither body is hit and its level
  * has not come. Scratch of ETM. */
@@ -126,11 +129,15 @@ typedef struct TlGroup {
   const int32_t *cell_start;  /* [cells + 1] first pair of each cell */
   const int32_t *phase_start; /* [phases + 1] first cell of each phase */
   int32_t phases;
-  bool large;        /* its stop tests are few and read late (rest.c), on one rank, too */
-  TlPairMemo *memo;  /* one a pair */
-  double *scratch;   /* 3 * islands */
-  void *sweep_room;  /* TL_SWEEP_ROOM bytes for each of `contact` (rest.c) */
-  int32_t *impulses; /* [pairs] of collisions, counted up; NULL: nobody asks, as on one rank */
+  bool large;            /* its stop tests are few and read late (rest.c), on one rank, too */
+  TlPairMemo *memo;      /* one a pair */
+  double *scratch;       /* 3 * islands */
+  void *sweep_room;      /* TL_SWEEP_ROOM bytes for each of `contact` (rest.c) */
+  void *compare_room;    /* TL_COMPARE_ROOM likewise */
+  double *product;       /* [3 * pairs] likewise */
+  double *beyond;        /* [TL_BEYOND_ROOM * islands] (beyond.c) */
+  TlExact *beyond_exact; /* [3 * islands] of large groups, else NULL */
+  int32_t *impulses;     /* [pairs] of collisions, counted up; NULL: nobody asks, as on one rank */
   /* with share only: */
   const struct TlShare *share;
   const int32_t *body_island; /* island of each local body (-1: none) */

@@ -166,14 +166,7 @@ void tl_nonsmooth_warm(const TlNsProblem *problem, const TlNsRange *range);
  * less than this, until its bodies' have changed by this much. */
 double tl_nonsmooth_sweep(const TlNsProblem *problem, const TlNsRange *range);
 
-/* Steps beyond what sweeps do, with room for them in the problem. Near the answer a sweep multiplies what is left by
- * much the same, so what two sweeps changed, f_k after f_{k-1}, tells how far all further ones would go (Anderson 1965
- * with one sweep before; Walker and Ni 2011): the impulses move on by
- *
- *   beta m, beta = max(0, f_k.(f_{k-1} - f_k)/|f_k - f_{k-1}|^2),
- *
- * where |f_k + beta (f_k - f_{k-1})| is least, with each row weighed by its own stiffness. m is f_k, and what the
- * step before has gone beyond its sweep.
+/* Steps beyond sweeps (beyond.h), with room for them in the problem.
  *
  * Note the impulses before a sweep. */
 void tl_nonsmooth_note(const TlNsProblem *problem, const TlNsRange *range);

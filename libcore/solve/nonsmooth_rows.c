@@ -692,11 +692,8 @@ TlStatus tl_nonsmooth_rows(TlNsRows *r) {
   r->change = tl_arena_push(r->arena, ranges, sizeof *r->change);
   if (!r->change) return TL_ENOMEM;
   if (r->model->nonsmooth.solver != TL_NS_SWEEPS) {
-    size_t islands = (size_t)r->islands + 1;
     r->product = tl_arena_push(r->arena, 3 * ranges, sizeof *r->product);
-    r->further = tl_arena_push(r->arena, 5 * islands, sizeof *r->further);
-    r->product_sum = tl_arena_push(r->arena, 3 * islands, sizeof *r->product_sum);
-    if (!r->product || !r->further || !r->product_sum) return TL_ENOMEM;
+    if (!r->product) return TL_ENOMEM;
   }
   memset(r->impact, 0,
          (TL_NS_IMPACTS * (size_t)q->patches + (size_t)q->points) * sizeof *r->impact);

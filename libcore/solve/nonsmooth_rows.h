@@ -65,11 +65,10 @@ typedef struct TlNsRows {
   int32_t *range_at;            /* [pairs of all groups + 1] where a cell begins: its first range */
   int32_t *group_range;         /* [groups + 1] their first ranges */
   int32_t ranges;
-  TlNsIsland *island;        /* by groups */
-  int32_t *first_island;     /* [groups + 1] */
-  double *change;            /* [ranges] of a sweep (nonsmooth_solve.c) */
-  double *product, *further; /* [3 * ranges], [5 * islands] likewise; of steps beyond sweeps only */
-  TlExact *product_sum;      /* [3 * islands] likewise */
+  TlNsIsland *island;    /* by groups */
+  int32_t *first_island; /* [groups + 1] */
+  double *change;        /* [ranges] of a sweep (nonsmooth_solve.c) */
+  double *product;       /* [3 * ranges] likewise; of steps beyond sweeps only */
   int32_t islands;
   double *impact; /* [5 * patches + points] impulses of the impact stage: of each patch along t1 and
                       t2 and about n, t1 and t2, and of each point */

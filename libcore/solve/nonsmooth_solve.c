@@ -1,6 +1,7 @@
 #include "solve/nonsmooth_solve.h"
 
 #include "solve/asking.h"
+#include "solve/beyond.h"
 #include "solve/sweep.h"
 
 #include <math.h>
@@ -16,12 +17,8 @@ typedef struct Walk {
   bool impact;
   const double *open; /* [islands of the group] 0: left alone */
   bool compares;      /* this sweep is one of those that tell how to move on */
-  /* [islands of the group] how far to move on; 1: the last step did, too; PRODUCTS each. NULL: plain sweeps */
-  double *beta, *went, *sum;
+  TlBeyond beyond;
 } Walk;
-
-/* Of a range or an island: squares of what the last two noted sweeps changed, and their product. */
-enum { SQUARE_BEFORE, SQUARE, BOTH, PRODUCTS };
 
 /* What a cell has, with the rows that the stage asks for; the number of the range among all. */
 typedef void (*RangeVisit)(const Walk *w, const TlNsRange *range, int32_t number);
@@ -51,11 +48,8 @@ static void sweep_range(const Walk *w, const TlNsRange *range, int32_t number) {
   if (w->compares) tl_nonsmooth_note(q, range);
   w->r->change[number] = tl_nonsmooth_sweep(q, range);
   if (!w->compares) return;
-  double *product = &w->r->product[PRODUCTS * number];
   TlNsChange change = tl_nonsmooth_compare(q, range);
-  product[SQUARE_BEFORE] = product[SQUARE];
-  product[SQUARE] = change.square;
-  product[BOTH] = change.with_last;
+  tl_beyond_compared(&w->r->product[TL_PRODUCTS * number], change.square, change.with_last);
 }
 static TlTally visit_sweep(const void *walk, int k, int32_t from, int32_t to) {
   (void)k;
@@ -64,9 +58,9 @@ static TlTally visit_sweep(const void *walk, int k, int32_t from, int32_t to) {
 
 static void further_range(const Walk *w, const TlNsRange *range, int32_t number) {
   int32_t island = range->island - w->first_island;
+  double beta = w->beyond.beta[island];
   (void)number;
-  if (w->beta[island] > 0)
-    tl_nonsmooth_further(&w->r->problem, range, w->beta[island], w->went[island] > 0);
+  if (beta > 0) tl_nonsmooth_further(&w->r->problem, range, beta, w->beyond.went[island] > 0);
 }
 static TlTally visit_further(const void *walk, int k, int32_t from, int32_t to) {
   (void)k;
@@ -96,55 +90,17 @@ static void take_changes(const Walk *w, int32_t group, double *change) {
   }
 }
 
-/* Over the group's islands. Of a large group the sums are exact: its ranges lie on other ranks with each number of
- * them. */
-static TlStatus sum_products(const Walk *w, int32_t group) {
+/* How far each island moves on; not before its last two sweeps. */
+static TlStatus choose_beta(Walk *w, int32_t group, int sweeps) {
   const TlNsRows *r = w->r;
-  const TlGroup *g = w->group;
-  int32_t sums = PRODUCTS * g->islands;
-  TlExact *exact = g->large ? &r->product_sum[PRODUCTS * w->first_island] : NULL;
-  for (int32_t i = 0; i < sums; i++) w->sum[i] = 0;
-  if (exact) memset(exact, 0, (size_t)sums * sizeof *exact);
+  tl_beyond_clear(&w->beyond);
   for (int32_t i = r->group_range[group]; i < r->group_range[group + 1]; i++) {
     int32_t island = r->range[i].island - w->first_island;
-    if (w->open[island] == 0) continue;
-    for (int k = 0; k < PRODUCTS; k++) {
-      if (exact)
-        tl_exact_add(&exact[PRODUCTS * island + k], r->product[PRODUCTS * i + k]);
-      else
-        w->sum[PRODUCTS * island + k] += r->product[PRODUCTS * i + k];
-    }
+    if (w->open[island] != 0) tl_beyond_add(&w->beyond, island, &r->product[TL_PRODUCTS * i]);
   }
-  if (!exact) return TL_OK;
-  if (g->share) TL_TRY(tl_sync_sum_int(r->sync, exact->limb, sums * TL_EXACT_LIMBS));
-  for (int32_t i = 0; i < sums; i++) w->sum[i] = tl_exact_value(&exact[i]);
-  return TL_OK;
-}
-
-/* Steps beyond sweeps: after the sweeps 3, 7, 11 ..., so that those which large groups still make while they wait for
- * an answer about the residual (asking.c: of 5, at 7) are plain ones; of conjugate gradients after each from the second
- * on. None in the last LEFT sweeps but one. */
-enum { EVERY = 4, EACH_FROM = 2, LEFT = 2 };
-static const double MOST_BETA = 100;
-
-/* Is sweep k compared with the one before? Do impulses move on after it? */
-static bool compares(bool each, int k) {
-  return each || k % EVERY >= EVERY - 2;
-}
-static bool moves_on(bool each, int k) {
-  return each ? k >= EACH_FROM : k % EVERY == EVERY - 1;
-}
-
-/* How far each island moves on; not before its last two sweeps, which settle what that has shaken. */
-static TlStatus take_beta(const Walk *w, int32_t group, int sweeps, bool each) {
-  TL_TRY(sum_products(w, group));
-  for (int32_t i = 0; i < w->group->islands; i++) {
-    const double *s = &w->sum[PRODUCTS * i];
-    double turn = s[SQUARE_BEFORE] - 2 * s[BOTH] + s[SQUARE], way = s[BOTH] - s[SQUARE];
-    bool goes = way > 0 && turn > 0 && sweeps + LEFT <= w->open[i];
-    w->went[i] = each && sweeps > EACH_FROM && w->beta[i] > 0;
-    w->beta[i] = goes ? tl_min(MOST_BETA, way / turn) : 0;
-  }
+  TL_TRY(tl_beyond_choose(&w->beyond, sweeps));
+  for (int32_t i = 0; i < w->group->islands; i++)
+    if (tl_beyond_settles(sweeps, w->open[i])) w->beyond.beta[i] = 0;
   return TL_OK;
 }
 
@@ -171,12 +127,8 @@ TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *s
             .first_island = r->first_island[group],
             .impact = stage->impact,
             .open = open};
-  if (r->problem.before.point) {
-    w.beta = &r->further[(2 + PRODUCTS) * r->first_island[group]];
-    w.went = w.beta + g->islands;
-    w.sum = w.went + g->islands;
-  }
-  bool each = r->problem.more.point != NULL;
+  bool beyond = r->problem.before.point != NULL;
+  if (beyond) w.beyond = tl_beyond_start(g, r->problem.more.point != NULL);
   TlAsking asking = {.group = g, .values = values, .most = 0, .asked = -1};
   int32_t left = 0;
   for (int32_t i = 0; i < g->islands; i++) {
@@ -192,7 +144,7 @@ TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *s
   if (!stage->impact) TL_TRY(once(&w, visit_warm));
   for (int sweeps = 1; left > 0; sweeps++) {
     bool answered;
-    w.compares = w.beta && compares(each, sweeps);
+    w.compares = beyond && tl_beyond_compares(&w.beyond, sweeps);
     TL_TRY(once(&w, visit_sweep));
     take_changes(&w, group, change);
     TL_TRY(tl_asking_ask(&asking, sweeps, change, &answered));
@@ -203,8 +155,8 @@ TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *s
       open[i] = 0;
       left--;
     }
-    if (!w.beta || left == 0 || !moves_on(each, sweeps)) continue;
-    TL_TRY(take_beta(&w, group, sweeps, each));
+    if (!beyond || left == 0 || !tl_beyond_moves_on(&w.beyond, sweeps)) continue;
+    TL_TRY(choose_beta(&w, group, sweeps));
     TL_TRY(once(&w, visit_further));
   }
   TL_TRY(tl_asking_drop(&asking));

@@ -149,7 +149,7 @@ static inline void problem_lists_free(TlNsProblem *q) {
 static inline int64_t problem_file_solve(TlNsProblem *q, TlNsSolver solver, int iterations,
                                          double change_m_s) {
   static const int32_t phase_start[] = {0, 1};
-  double scratch[3], change[1], product[3] = {0}, further[5] = {0};
+  double scratch[3], change[1], product[3] = {0}, beyond[TL_BEYOND_ROOM];
   int32_t range_at[] = {0, 1}, group_range[] = {0, 1}, first_island[] = {0, 1};
   size_t rows = (size_t)(q->points + q->patches + q->bonds) + 1;
   TlNsImpulses *room[] = {&q->before, &q->last, &q->more};
@@ -159,7 +159,8 @@ static inline int64_t problem_file_solve(TlNsProblem *q, TlNsSolver solver, int 
                    .islands = 1,
                    .phase_start = phase_start,
                    .phases = 1,
-                   .scratch = scratch};
+                   .scratch = scratch,
+                   .beyond = beyond};
   TlNsRange range = {.last = q->patches, .last_bond = q->bonds};
   TlNsIsland island = {.force_m_s = change_m_s};
   TlNsCount count;
@@ -179,7 +180,6 @@ static inline int64_t problem_file_solve(TlNsProblem *q, TlNsSolver solver, int 
                 .first_island = first_island,
                 .change = change,
                 .product = product,
-                .further = further,
                 .islands = 1};
   r.groups = (TlGroups){.group = &group, .count = 1, .pair = &pair};
   CK_OK(tl_nonsmooth_solve(&r, 0, &(TlNsStage){.iterations = iterations, .tolerance = 1}, &count));
