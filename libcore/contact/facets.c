@@ -8,7 +8,8 @@
 static const double ARC = 0.35;  /* rad: slack of the arcs of normals of listed edges */
 static const double TURN = 0.08; /* rad: turn after which candidates are listed anew */
 static const double PARALLEL = 1e-6;
-enum { EDGES_KEY = 1 << 29, CORNER_KEY = 1 << 30 }; /* of two edges; of a corner and a face */
+static const double FLAT = 0.9;    /* cosine of the normals of crossing edges and a face */
+enum { CORNER_KEY = 1 << 30 };     /* of a corner and a face */
 static const double AMPLE = 1.5;   /* candidates are listed for a margin that grows by so much */
 static const double ENOUGH = 0.99; /* of the skin, which rounding never passes */
 
@@ -257,7 +258,7 @@ static TlFacetContact nearest_edges(const TlFacetQuery *q) {
       best = (TlFacetContact){.x = tl_scale(0.5, tl_add(on_a, on_b)),
                               .n = tl_sub(on_a, on_b),
                               .gap = far,
-                              .key = EDGES_KEY + a * TL_FACET_EDGES + b};
+                              .key = TL_FACET_EDGES_KEY + a * TL_FACET_EDGES + b};
     }
   best.n = tl_unit(best.n);
   return best;
@@ -267,7 +268,8 @@ static TlFacetContact crossing_edges(const Best *best, TlVec3 on_a, TlVec3 on_b)
   return (TlFacetContact){.x = tl_scale(0.5, tl_add(on_a, on_b)),
                           .n = tl_scale(-1, best->n),
                           .gap = best->gap,
-                          .key = EDGES_KEY + best->edge[0] * TL_FACET_EDGES + best->edge[1]};
+                          .key =
+                              TL_FACET_EDGES_KEY + best->edge[0] * TL_FACET_EDGES + best->edge[1]};
 }
 
 /* Is x, in the frame of a, within the grain? */
@@ -295,6 +297,16 @@ static bool holds_deepest(const TlFacetQuery *q, const Best *face, const TlFacet
   if (count == 0) return false;
   double half = face->side ? 0.5 * deepest->gap : -0.5 * deepest->gap;
   return is_within(q, face->side, tl_axpy(deepest->x, half, deepest->n), tiny);
+}
+
+/* Beside the edges that cross, contact[0], the corners over a face whose normal is nearly theirs: with the edges alone a
+ * cube that lies flat on another and is turned a little about the normal may tip as it likes until the step is over.
+ * None is said to be deeper than the pair. */
+static int face_beside(const TlFacetQuery *q, const Best *face, TlFacetContact *contact) {
+  int count = 1 + face_contacts(q, face, contact + 1);
+  if (count > 1 && !(tl_dot(contact[0].n, contact[1].n) > FLAT)) return 1;
+  for (int i = 1; i < count; i++) contact[i].gap = tl_max(contact[i].gap, contact[0].gap);
+  return count;
 }
 
 /* The list may lack edges that part the two and lie far from each other. So it decides only where that
@@ -329,7 +341,7 @@ int tl_facets_contacts(TlFacetPair *pair, const TlFacetQuery *q,
   }
   if (cross) {
     contact[0] = crossing_edges(&edge, on_a, on_b);
-    if (edge.gap < 0 || far <= edge.gap + tiny) return 1;
+    if (edge.gap < 0 || far <= edge.gap + tiny) return face_beside(q, &face, contact);
     count = face_contacts(q, &face, contact);
   }
   double least = INFINITY;

@@ -19,7 +19,8 @@
 enum {
   TL_FACET_FACES_KEPT = 24, /* candidates of a pair: a face with a corner of the other grain */
   TL_FACET_EDGES_KEPT = 48,
-  TL_FACET_CONTACTS = 2 * TL_FACET_LOOP + 1
+  TL_FACET_CONTACTS = 2 * TL_FACET_LOOP + 1,
+  TL_FACET_EDGES_KEY = 1 << 29, /* in the keys of two edges */
 };
 
 typedef struct TlFacetPair { /* candidates of a pair: a cache */
@@ -56,6 +57,7 @@ typedef struct TlFacetContact { /* frame of a */
 /* Contacts of the pair, deepest among them; their number. Two edges that cross: one. A face on which
  * the other grain stands: the corners of what that grain's nearest face has above it, or less where
  * they are beyond the margin. Apart and beside each other: the nearest points of two edges.
+ * Edges that cross beside a face of nearly their normal: also the corners above that, none deeper than the edges.
  * *listed: were the candidates listed anew? */
 int tl_facets_contacts(TlFacetPair *pair, const TlFacetQuery *query,
                        TlFacetContact contact[TL_FACET_CONTACTS], bool *listed);

@@ -32,7 +32,7 @@ START_TEST(a_followed_pair_has_the_bits_of_one_listed_anew) {
     double radius = 1.5, size = 0.3, swing = 0;
     TlQuat turn = {1, 0, 0, 0};
     TlVec3 x = {0.5, 0, 0};
-    int lists = 0, overlaps = 0, nears = 0, one = 0;
+    int lists = 0, overlaps = 0, nears = 0, edges = 0;
     for (uint64_t i = 0; i < STEPS; i++) {
       uint64_t stream = 10 + (uint64_t)k;
       swing += 2e-3;
@@ -71,13 +71,53 @@ START_TEST(a_followed_pair_has_the_bits_of_one_listed_anew) {
       }
       overlaps += count > 0 && warm[0].gap < 0;
       nears += count > 0 && warm[0].gap >= 0;
-      one += count == 1;
+      edges += count > 0 && (warm[0].key & TL_FACET_EDGES_KEY);
     }
     ck_assert_int_lt(lists, STEPS * 3 / 4);
     ck_assert_int_ge(overlaps, STEPS / 20);
     ck_assert_int_ge(nears, STEPS / 20);
-    ck_assert_int_ge(one, STEPS / 50);
+    ck_assert_int_ge(edges, STEPS / 50);
   }
+}
+END_TEST
+
+/* A cube on another, turned about the vertical and tilted by up to 0.005, so that a face or two edges may say how deep it
+ * lies: about its centre there are contacts on all sides, or it could tip until the step is over. */
+START_TEST(a_cube_that_lies_flat_has_contacts_about_its_face) {
+  enum { CUBES = 2000 };
+  TlFacets cube = tl_facets_of_box(1, 1, 1);
+  int edges = 0;
+  for (uint64_t i = 0; i < CUBES; i++) {
+    TlVec3 tilt = tl_scale(5e-3, random_vector(31, i));
+    TlQuat turn = tl_quat_mul(tl_quat_from_rotation(tl_vec3(0, 0, tl_random_uniform(7, 32, i))),
+                              tl_quat_from_rotation(tl_vec3(tilt.x, tilt.y, 0)));
+    TlMat3 r = tl_quat_matrix(turn); /* of the lower one, seen from the upper */
+    TlFacetQuery q = {.facets = {&cube, &cube},
+                      .scale = {1, 1},
+                      .r = r,
+                      .t = tl_mat_vec(r, tl_vec3(0, 0, 1 + 2e-3 * tilt.z)),
+                      .skin = 0.02,
+                      .bias = 1e-4,
+                      .margin = 0.05};
+    TlFacetContact contact[TL_FACET_CONTACTS];
+    TlFacetPair fresh = {0};
+    bool listed;
+    int count = tl_facets_contacts(&fresh, &q, contact, &listed), side[4] = {0};
+    bool by_edges = count > 0 && (contact[0].key & TL_FACET_EDGES_KEY);
+    for (int c = 0; c < count; c++) {
+      if (by_edges) ck_assert_double_ge(contact[c].gap, contact[0].gap);
+      ck_assert_double_gt(fabs(contact[c].n.z), 0.9);
+      side[0] += contact[c].x.x > 0.2;
+      side[1] += contact[c].x.x < -0.2;
+      side[2] += contact[c].x.y > 0.2;
+      side[3] += contact[c].x.y < -0.2;
+    }
+    edges += by_edges;
+    for (int k = 0; k < 4; k++)
+      ck_assert_msg(side[k] > 0, "cube %d of %d contacts, first key %d: none on side %d", (int)i,
+                    count, contact[0].key, k);
+  }
+  ck_assert_int_ge(edges, CUBES / 20);
 }
 END_TEST
 
@@ -107,4 +147,4 @@ START_TEST(edges_beyond_the_list_part_a_pair) {
 END_TEST
 
 TL_TEST_MAIN("facets", a_followed_pair_has_the_bits_of_one_listed_anew,
-             edges_beyond_the_list_part_a_pair)
+             a_cube_that_lies_flat_has_contacts_about_its_face, edges_beyond_the_list_part_a_pair)
