@@ -23,7 +23,8 @@ typedef enum TlEtmOrder {
 } TlEtmOrder;
 typedef enum TlRest {
   TL_REST_GAUSS_SEIDEL = 0, /* departs from Tan 2024; comes to rest */
-  TL_REST_ETM               /* ETM alone, after gravity; rattles */
+  TL_REST_ETM,              /* ETM alone, after gravity; rattles */
+  TL_REST_EXTRAPOLATED      /* Gauss-Seidel with steps beyond sweeps, of the position rule, too */
 } TlRest;
 
 typedef enum TlFrictionDirection {

@@ -1,5 +1,6 @@
 #include "solve/rest.h"
 #include "solve/asking.h"
+#include "solve/beyond.h"
 #include "solve/sweep.h"
 
 #include <math.h>
@@ -7,6 +8,9 @@
 static const double PAIR_NS = 300;            /* a visit to a pair, about */
 static const double CALM = 0.1;               /* of the tolerance */
 static const double POSITION_TOLERANCE = 0.1; /* slops */
+/* Tolerances: an island whose sweeps change less makes no steps beyond them. Near the end they bring the change of a
+ * sweep down faster than the error, and a stack at rest moved four times as fast. */
+static const double REST_FAR = 100, POSITION_FAR = 10;
 
 /* What a sweep reads of a contact. The contact itself also holds what impacts, the search and
  * reports need, four times as much, and a sweep of a large island waits for memory most of its
@@ -40,9 +44,33 @@ typedef struct Couple {
   bool at_boundary;
 } Couple;
 
+/* What steps beyond sweeps know of a contact: its impulse before the sweep at hand, and what that changed it by. */
+typedef struct RestChange {
+  TlVec3 before, by;
+} RestChange;
+_Static_assert(sizeof(RestChange) <= TL_COMPARE_ROOM, "a contact's room in comparisons");
+typedef struct PushChange {
+  double before, by;
+} PushChange;
+_Static_assert(sizeof(PushChange) <= TL_COMPARE_ROOM, "a contact's room in comparisons");
+
 typedef struct Walk Walk;
 /* Largest change over the pair's points. */
 typedef double (*Visit)(const Walk *walk, const TlPair *pair, Couple *couple);
+
+/* What a visit changed, an energy: its square, and its product with what the one compared before changed. */
+typedef struct Compared {
+  double square, with_last;
+} Compared;
+
+/* Of one of the two solves: a visit of a sweep, what is noted before it where it is compared, and then compared; a
+ * visit of a step beyond sweeps. */
+typedef struct Law {
+  Visit visit;
+  void (*note)(const Walk *walk, const TlPair *pair);
+  Compared (*compare)(const Walk *walk, const TlPair *pair);
+  Visit further;
+} Law;
 
 struct Walk {
   const TlGroup *group;
@@ -50,12 +78,17 @@ struct Walk {
   const TlPositionLaw *position;
   RestPoint *rest; /* by contact, either of them */
   PushPoint *push;
+  RestChange *rest_change; /* likewise */
+  PushChange *push_change;
   double *open; /* [islands] minus the largest change of the sweep; 0: done, left alone */
   double calm;  /* m/s: a pair that changed less stirs no neighbour */
+  const Law *law;
+  TlBeyond beyond;
   /* of the sweep at hand */
   Visit visit;
   const double *active; /* [islands] to visit: not 0; NULL: all */
   bool changes_nothing; /* no velocity */
+  bool compares;        /* it is one of those that tell how to move on */
 };
 
 static Mover mover(const TlDynamics *d, int32_t body) {
@@ -177,17 +210,56 @@ static double visit_warm(const Walk *w, const TlPair *pair, Couple *c) {
   return 0;
 }
 
+static void note_rest(const Walk *w, const TlPair *pair) {
+  for (int32_t k = pair->first; k < pair->first + pair->count; k++)
+    w->rest_change[k].before = w->rest[k].impulse;
+}
+
+static Compared compare_rest(const Walk *w, const TlPair *pair) {
+  Compared sum = {0, 0};
+  for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
+    const RestPoint *p = &w->rest[k];
+    RestChange *c = &w->rest_change[k];
+    TlVec3 by = tl_sub(p->impulse, c->before);
+    double stiff = p->slide > 0 ? 1 / p->slide : 0;
+    sum.square += p->knn * by.x * by.x + stiff * (by.y * by.y + by.z * by.z);
+    sum.with_last += p->knn * by.x * c->by.x + stiff * (by.y * c->by.y + by.z * c->by.z);
+    c->by = by;
+  }
+  return sum;
+}
+
+/* Contacts that bear nothing stay so; friction keeps within its disc. */
+static double rest_further(const Walk *w, const TlPair *pair, Couple *c) {
+  double beta = w->beyond.beta[pair->island];
+  for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
+    RestPoint *p = &w->rest[k];
+    if (p->impulse.x == 0 && p->impulse.y == 0 && p->impulse.z == 0) continue;
+    TlVec3 next = tl_axpy(p->impulse, beta, w->rest_change[k].by);
+    next.x = tl_max(0, next.x);
+    double most = p->friction * next.x, size = sqrt(next.y * next.y + next.z * next.z);
+    if (size > most) {
+      next.y *= most / size;
+      next.z *= most / size;
+    }
+    TlVec3 by = tl_sub(next, p->impulse), t2 = tl_cross(p->n, p->t1);
+    if (by.x == 0 && by.y == 0 && by.z == 0) continue;
+    rest_push(p, c, tl_axpy(tl_axpy(tl_scale(by.x, p->n), by.y, p->t1), by.z, t2));
+    p->impulse = next;
+  }
+  return 0;
+}
+
+static const Law rest_law = {visit_rest, note_rest, compare_rest, rest_further};
+
 /* ---- pairs left alone ----
  *
  * A pair is visited again when an impulse reached one of its bodies since, or when its own last
  * visit changed more than `calm`; smaller changes do not count as impulses. One rocking grain then
  * costs a sweep over its neighbours, not over the heap it lies on. */
 
-static double visit_pair(const Walk *w, int32_t at) {
-  const TlPair *pair = &w->group->pair[at];
+static double visit_pair(const Walk *w, const TlPair *pair, TlPairMemo *memo) {
   const TlTwist *twist = w->dynamics->twist;
-  TlPairMemo *memo = &w->group->memo[at];
-  if (w->active && w->active[pair->island] == 0) return 0;
   if (w->calm > 0 && tl_memo_unchanged(memo, pair, twist)) return 0;
   double a = tl_memo_hits(twist, pair->a), b = tl_memo_hits(twist, pair->b);
   Couple couple = {mover(w->dynamics, pair->a), mover(w->dynamics, pair->b), pair->b < 0};
@@ -202,12 +274,25 @@ static double visit_pair(const Walk *w, int32_t at) {
   return change;
 }
 
+/* Notes what the visit changes, too, in the sweeps that tell how to move on. */
+static double visit_open(const Walk *w, int32_t at) {
+  const TlGroup *g = w->group;
+  const TlPair *pair = &g->pair[at];
+  if (w->active && w->active[pair->island] == 0) return 0;
+  if (!w->compares) return visit_pair(w, pair, &g->memo[at]);
+  w->law->note(w, pair);
+  double change = visit_pair(w, pair, &g->memo[at]);
+  Compared c = w->law->compare(w, pair);
+  tl_beyond_compared(&g->product[TL_PRODUCTS * at], c.square, c.with_last);
+  return change;
+}
+
 static TlTally visit_pairs(const void *walk, int k, int32_t from, int32_t to) {
   const Walk *w = walk;
   TlTally tally = {0};
   (void)k;
   for (int32_t at = from; at < to; at++) {
-    double change = visit_pair(w, at);
+    double change = visit_open(w, at);
     if (w->group->islands > 1) w->group->memo[at].least = -change;
     tally.most = tl_max(tally.most, change);
   }
@@ -239,6 +324,41 @@ static TlStatus sweep(Walk *w, Visit visit, const double *active, double *result
   return TL_OK;
 }
 
+/* Sweep k, from 1. */
+static TlStatus sweep_open(Walk *w, int k, double *result) {
+  w->compares = w->beyond.beta && tl_beyond_compares(&w->beyond, k);
+  TlStatus status = sweep(w, w->law->visit, w->open, result);
+  w->compares = false;
+  return status;
+}
+
+static bool is_far(const Walk *w, int32_t island, const double *change, double far) {
+  return w->open[island] != 0 && change[island] < -far;
+}
+
+/* After sweep k of at most `most`: the impulses of islands move on whose last known change, negative and the same on
+ * all ranks, was more than `far`. */
+static TlStatus move_on(Walk *w, int k, int most, const double *change, double far) {
+  const TlGroup *g = w->group;
+  TlBeyond *b = &w->beyond;
+  double calm = w->calm;
+  bool any = false;
+  if (!b->beta || !tl_beyond_moves_on(b, k) || tl_beyond_settles(k, most)) return TL_OK;
+  for (int32_t i = 0; i < g->islands; i++) any |= is_far(w, i, change, far);
+  if (!any) return TL_OK;
+  tl_beyond_clear(b);
+  for (int32_t at = 0; at < g->pairs; at++)
+    if (w->open[g->pair[at].island] != 0)
+      tl_beyond_add(b, g->pair[at].island, &g->product[TL_PRODUCTS * at]);
+  TL_TRY(tl_beyond_choose(b, k));
+  for (int32_t i = 0; i < g->islands; i++)
+    if (!is_far(w, i, change, far)) b->beta[i] = 0;
+  w->calm = 0; /* no pair is passed over, and each that moves stirs its neighbours */
+  TlStatus status = sweep(w, w->law->further, b->beta, b->sum);
+  w->calm = calm;
+  return status;
+}
+
 static double least_of(const double *value, int32_t count) {
   double least = 0;
   for (int32_t i = 0; i < count; i++) least = fmin(least, value[i]);
@@ -260,7 +380,13 @@ static bool still_open(double *open, const double *value, int32_t islands, doubl
 TlStatus tl_rest_solve(const TlRestLaw *law, const TlGroup *g, const TlDynamics *dynamics,
                        TlRestCount *count) {
   double *open = g->scratch, *change = g->scratch + g->islands;
-  Walk w = {.group = g, .dynamics = dynamics, .open = open, .rest = g->sweep_room};
+  Walk w = {.group = g,
+            .dynamics = dynamics,
+            .open = open,
+            .law = &rest_law,
+            .rest = g->sweep_room,
+            .rest_change = g->compare_room};
+  if (law->extrapolates) w.beyond = tl_beyond_start(g, false);
   TlAsking asking = {.group = g, .values = change + g->islands, .most = law->sweeps, .asked = -1};
   for (int32_t i = 0; i < g->islands; i++) change[i] = asking.values[i] = 0;
   TL_TRY(sweep(&w, visit_warm, NULL, change));
@@ -272,9 +398,11 @@ TlStatus tl_rest_solve(const TlRestLaw *law, const TlGroup *g, const TlDynamics 
   while (going && sweeps < law->sweeps) {
     for (int32_t i = 0; i < g->islands; i++)
       if (open[i] < 0) change[i] = 0;
-    TL_TRY(sweep(&w, visit_rest, open, change));
-    TL_TRY(tl_asking_ask(&asking, ++sweeps, change, &answered));
+    TL_TRY(sweep_open(&w, ++sweeps, change));
+    TL_TRY(tl_asking_ask(&asking, sweeps, change, &answered));
     if (answered) going = still_open(open, asking.values, g->islands, law->tolerance_m_s);
+    if (going)
+      TL_TRY(move_on(&w, sweeps, law->sweeps, asking.values, REST_FAR * law->tolerance_m_s));
   }
   for (int32_t i = 0; i < g->pairs; i++) {
     const TlPair *pair = &g->pair[i];
@@ -342,9 +470,50 @@ static double visit_position(const Walk *w, const TlPair *pair, Couple *c) {
   return most;
 }
 
+static void note_push(const Walk *w, const TlPair *pair) {
+  for (int32_t k = pair->first; k < pair->first + pair->count; k++)
+    w->push_change[k].before = w->push[k].push;
+}
+
+static Compared compare_push(const Walk *w, const TlPair *pair) {
+  Compared sum = {0, 0};
+  for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
+    const PushPoint *p = &w->push[k];
+    PushChange *c = &w->push_change[k];
+    double by = p->push - c->before;
+    sum.square += p->knn * by * by;
+    sum.with_last += p->knn * by * c->by;
+    c->by = by;
+  }
+  return sum;
+}
+
+static double push_further(const Walk *w, const TlPair *pair, Couple *c) {
+  double beta = w->beyond.beta[pair->island];
+  for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
+    PushPoint *p = &w->push[k];
+    double next = p->push > 0 ? tl_max(0, p->push + beta * w->push_change[k].by) : 0;
+    double change = next - p->push;
+    if (change == 0) continue;
+    p->push = next;
+    push_mover(&c->a, change, p->n, p->ran);
+    push_mover(&c->b, -change, p->n, p->rbn);
+  }
+  return 0;
+}
+
+static const Law position_law = {visit_position, note_push, compare_push, push_further};
+
 TlStatus tl_position_solve(const TlPositionLaw *law, const TlGroup *g, const TlDynamics *pseudo) {
   double *open = g->scratch, *change = g->scratch + g->islands;
-  Walk w = {.group = g, .dynamics = pseudo, .open = open, .position = law, .push = g->sweep_room};
+  Walk w = {.group = g,
+            .dynamics = pseudo,
+            .open = open,
+            .law = &position_law,
+            .position = law,
+            .push = g->sweep_room,
+            .push_change = g->compare_room};
+  if (law->extrapolates) w.beyond = tl_beyond_start(g, false);
   TlAsking asking = {.group = g, .values = change + g->islands, .most = -1, .asked = -1};
   for (int32_t i = 0; i < g->islands; i++) change[i] = 0;
   w.changes_nothing = true;
@@ -358,7 +527,8 @@ TlStatus tl_position_solve(const TlPositionLaw *law, const TlGroup *g, const TlD
     if (answered &&
         !still_open(open, asking.values, g->islands, sweeps ? POSITION_TOLERANCE : least))
       return TL_OK;
+    TL_TRY(move_on(&w, sweeps, law->sweeps, asking.values, POSITION_FAR * POSITION_TOLERANCE));
     for (int32_t i = 0; i < g->islands; i++) change[i] = 0;
-    TL_TRY(sweep(&w, visit_position, open, change)); /* closed islands stay at 0, closed */
+    TL_TRY(sweep_open(&w, sweeps + 1, change)); /* closed islands stay at 0, closed */
   }
 }

@@ -18,6 +18,7 @@
 typedef struct TlRestLaw {
   double tolerance_m_s; /* stop when a sweep changed no velocity by more */
   int sweeps;
+  bool extrapolates; /* with steps beyond sweeps (beyond.h) */
 } TlRestLaw;
 
 typedef struct TlRestCount {
@@ -33,6 +34,7 @@ TlStatus tl_rest_solve(const TlRestLaw *law, const TlGroup *group, const TlDynam
 typedef struct TlPositionLaw {
   double rate, slop, step_s;
   int sweeps;
+  bool extrapolates;      /* with steps beyond sweeps (beyond.h) */
   double opens_at;        /* slops: islands that owe less are left alone; 0: POSITION_TOLERANCE */
   const TlDynamics *real; /* the velocities that the step ends with; NULL: none */
 } TlPositionLaw;

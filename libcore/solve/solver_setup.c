@@ -30,9 +30,10 @@ const TlParam tl_solver_params[] = {
     CHOICE(TlSolverSetup, friction_direction, "sliding", "sliding|tang",
            "friction of an impulse that slides: against the sliding velocity, or along the impulse "
            "that would stick, as in Tang 2014"),
-    CHOICE(TlSolverSetup, rest, "gauss-seidel", "gauss-seidel|etm",
-           "resting contacts: warm-started Gauss-Seidel, which comes to rest, or energy tracking "
-           "alone, as in Tan 2024"),
+    CHOICE(TlSolverSetup, rest, "extrapolated", "gauss-seidel|etm|extrapolated",
+           "resting contacts: warm-started Gauss-Seidel, which comes to rest; energy tracking "
+           "alone, as in Tan 2024; or Gauss-Seidel whose every fourth sweep, of the position rule, "
+           "too, is followed by a step that goes on where the last two went"),
     CHOICE(
         TlSolverSetup, sides, "both", "both|lower",
         "nodes of both grains of a pair, or of the one with the lower id; of the penalty method's "

@@ -108,7 +108,7 @@ static TlStatus solve(TlStep *s, const TlMotion *m, const TlGuides *guides, TlSt
   stage->etm = etm_law(s);
   stage->rest = (TlRestLaw){c->rest_tolerance * (gravity_kick_m_s(s) + pressure_kick_m_s(s)) +
                                 1e-9 * s->work->speed_max,
-                            c->rest_sweeps};
+                            c->rest_sweeps, c->rest == TL_REST_EXTRAPOLATED};
   double start = tl_clock_s();
   bool etm_only = c->rest == TL_REST_ETM;
   tl_audit_enter(s->work->audit, TL_AUDIT_COLLISIONS);
@@ -132,6 +132,7 @@ static TlStatus solve(TlStep *s, const TlMotion *m, const TlGuides *guides, TlSt
                             .slop = c->slop,
                             .step_s = model->step_s,
                             .sweeps = c->position_sweeps,
+                            .extrapolates = c->rest == TL_REST_EXTRAPOLATED,
                             .real = &m->real};
   TL_TRY(tl_stage_positions(stage->groups, &position, &m->pseudo));
   tl_guides_hold_push(guides, &m->pseudo);

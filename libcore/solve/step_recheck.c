@@ -264,6 +264,7 @@ static TlStatus move_apart(const Recheck *r) {
                        .slop = c->slop,
                        .step_s = step_s,
                        .sweeps = c->position_sweeps,
+                       .extrapolates = c->rest == TL_REST_EXTRAPOLATED,
                        .opens_at = RECHECK_BOUND - 1};
   TL_TRY(tl_stage_positions(&groups, &law, &r->motion->pseudo));
   tl_motion_nudge(b, &r->motion->pseudo, s->model->gravity_m_s2, step_s);
