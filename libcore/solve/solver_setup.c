@@ -32,8 +32,9 @@ const TlParam tl_solver_params[] = {
            "that would stick, as in Tang 2014"),
     CHOICE(TlSolverSetup, rest, "extrapolated", "gauss-seidel|etm|extrapolated",
            "resting contacts: warm-started Gauss-Seidel, which comes to rest; energy tracking "
-           "alone, as in Tan 2024; or Gauss-Seidel whose every fourth sweep, of the position rule, "
-           "too, is followed by a step that goes on where the last two went"),
+           "alone, as in Tan 2024; or Gauss-Seidel whose every fourth sweep, and that of the "
+           "position rule, is followed by a step along what the last two changed "
+           "(docs/theory/step.md)"),
     CHOICE(
         TlSolverSetup, sides, "both", "both|lower",
         "nodes of both grains of a pair, or of the one with the lower id; of the penalty method's "

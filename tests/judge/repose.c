@@ -28,8 +28,8 @@ const ReposeEdition repose_large = {.length = 0.3,
                                     .flow_s = 7,
                                     .frictionless_s = 5,
                                     .run_out_s = 0.66,
-                                    .grains = {2180, 1960, 1250, 2070},
-                                    .high = {1, 1.35, 1.15, 1.08}};
+                                    .grains = {2180, 2120, 1340, 2070},
+                                    .high = {1, 1.46, 1.23, 1.08}};
 const ReposeEdition repose_wide = {.length = 0.17,
                                    .width = 0.378,
                                    .strips = 35,
