@@ -104,9 +104,10 @@ typedef struct Watch {
   TlRun run;
   Barrier net;
   int64_t grains;
-  Side *side; /* of each grain, by id; ROUND stays ROUND, BEYOND stays BEYOND */
-  bool *came; /* past the net's place, net or not */
-  Flow *flow; /* borrowed */
+  Side *side;   /* of each grain, by id; ROUND stays ROUND, BEYOND stays BEYOND */
+  bool *came;   /* past the net's place, net or not */
+  double *mass; /* after the first step, kg */
+  Flow *flow;   /* borrowed */
 } Watch;
 
 static void note(double *bins, double time_s, double what) {
@@ -158,6 +159,8 @@ static int watch(void *context) {
   double dt = w->run.model->setup.time.dt_s, time_s = (double)steps * dt;
   bool net = w->run.model->nets.count > 0;
   if (net) note(w->flow->load, time_s, dt * barrier_force(&w->net).x);
+  for (int64_t i = 0; steps == 1 && i < b->owned; i++)
+    if (!(b->flags[i] & TL_BODY_NET)) w->mass[b->id[i]] = b->mass[i];
   for (int64_t i = 0; i < b->owned; i++)
     if (!(b->flags[i] & TL_BODY_NET)) watch_grain(w, i, time_s, net && steps % LOOK_EVERY == 0);
   return 0;
@@ -171,12 +174,14 @@ static void watch_open(Watch *w, const TlRunOptions *options) {
   w->grains = w->run.state->grains;
   JUDGE_OK(TL_NEW(w->side, (size_t)w->grains));
   JUDGE_OK(TL_NEW(w->came, (size_t)w->grains));
+  JUDGE_OK(TL_NEW(w->mass, (size_t)w->grains));
   if (w->run.model->nets.count) barrier_open(&w->net, &w->run);
 }
 
 static void watch_close(Watch *w) {
   tl_free(w->side);
   tl_free(w->came);
+  tl_free(w->mass);
   barrier_close(&w->net);
   tl_run_close(&w->run);
 }
@@ -197,7 +202,21 @@ typedef struct Outcome {
   Flow flow;
 } Outcome;
 
-static void look_deposit(const TlRun *run, Outcome *o) {
+/* Of the grains that are left, as they began. 0: others are missing than those that left the terrain. */
+static double mass_left(const Watch *w) {
+  const TlBodies *b = &w->run.state->dem.bodies;
+  double sum = 0;
+  int64_t left = 0;
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (b->flags[i] & TL_BODY_NET) continue;
+    sum += w->mass[b->id[i]];
+    left++;
+  }
+  return left + w->run.state->totals.outside == w->grains ? sum : 0;
+}
+
+static void look_deposit(const Watch *w, Outcome *o) {
+  const TlRun *run = &w->run;
   TlScene scene;
   TlMeasure m;
   TlMeasureOptions options = {0};
@@ -206,7 +225,7 @@ static void look_deposit(const TlRun *run, Outcome *o) {
   const TlFrameMeasure *first = &m.frame[0], *last = &m.frame[m.frame_count - 1];
   o->drop_J =
       -first->mass_kg * run->model->setup.gravity_m_s2[2] * (first->centre_m.z - last->centre_m.z);
-  o->lost_mass = fabs(last->mass_kg / first->mass_kg - 1);
+  o->lost_mass = fabs(mass_left(w) / last->mass_kg - 1);
   o->front = last->front_m;
   o->run_out = last->centre_m.x - ground_of().foot;
   o->energy_line = tan(RAD * last->travel_angle_deg);
@@ -285,7 +304,7 @@ static void run_one(const char *study, const char *name, const TlTexts *sets, Ou
   JUDGE_OK(tl_run_go(&w->run));
   const TlRunTotals *t = &w->run.state->totals;
   double set_free;
-  look_deposit(&w->run, o);
+  look_deposit(w, o);
   look_passed(w, o);
   o->overlap = t->overlap_share;
   o->ground_overlap = t->boundary_overlap_share;
@@ -314,13 +333,10 @@ static const char *const scene_name[RUNS] = {"flat", "tilted", "single", "double
 /* One of the five; judge_cases runs them side by side. */
 static void run_scene(int which, void *result, void *context) {
   enum { MOST = 16, WIDE = 96 };
-  static const char *const full[] = {"time.duration_s=60",
-                                     "release.sizes.0.count=2000",
-                                     "release.depth_m=10",
-                                     "release.low_m=[3,33,-100]",
-                                     "release.high_m=[39,76,100]",
-                                     "time.frame_every_s=1",
-                                     "time.dt_s=3e-3"};
+  static const char *const full[] = {
+      "time.duration_s=60",        "release.sizes.0.count=2000", "release.depth_m=10",
+      "release.low_m=[3,33,-100]", "release.high_m=[39,76,100]", "time.frame_every_s=1",
+      "time.dt_s=2.5e-3"};
   /* it comes faster and deeper; the step is smaller */
   static const char *const stiff[] = {"nets.0.stiffness_N_m=4.5e6",
                                       "nets.0.tangential_stiffness_N_m=1.1e5"};
@@ -367,7 +383,7 @@ static void judge_slides(const Outcome *o) {
   judge_at_most(JUDGE_GOAL, "avalanche_kinetic_left", most_of(o, offsetof(Outcome, kinetic)),
                 "of the energy set free", 1e-3);
   /* What the frames hold, read back, against the totals: m g times the drop of the mass centre is the
-   * potential energy set free, and no mass is lost. */
+   * potential energy set free, and no mass is lost but of those that left the terrain. */
   judge_at_most(JUDGE_CORRECT, "avalanche_height_balance_error",
                 fmax(o[FLAT].lost_height, o[TILTED].lost_height), "of the energy set free", 1e-12);
   judge_at_most(JUDGE_CORRECT, "avalanche_mass_error", fmax(o[FLAT].lost_mass, o[TILTED].lost_mass),
