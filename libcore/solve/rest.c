@@ -9,8 +9,10 @@ static const double PAIR_NS = 300;            /* a visit to a pair, about */
 static const double CALM = 0.1;               /* of the tolerance */
 static const double POSITION_TOLERANCE = 0.1; /* slops */
 /* Tolerances: an island whose sweeps change less makes no steps beyond them. Near the end they bring the change of a
- * sweep down faster than the error, and a stack at rest moved four times as fast. */
+ * sweep down faster than the error, and a stack at rest moved four times as fast. Nor does one in its first sweeps: of
+ * a large one the change of the first alone is known then, and that is large in heaps at rest, too. */
 static const double REST_FAR = 100, POSITION_FAR = 10;
+enum { FIRST_SWEEPS = 4 };
 
 /* What a sweep reads of a contact. The contact itself also holds what impacts, the search and
  * reports need, four times as much, and a sweep of a large island waits for memory most of its
@@ -343,7 +345,8 @@ static TlStatus move_on(Walk *w, int k, int most, const double *change, double f
   TlBeyond *b = &w->beyond;
   double calm = w->calm;
   bool any = false;
-  if (!b->beta || !tl_beyond_moves_on(b, k) || tl_beyond_settles(k, most)) return TL_OK;
+  if (!b->beta || k <= FIRST_SWEEPS || !tl_beyond_moves_on(b, k) || tl_beyond_settles(k, most))
+    return TL_OK;
   for (int32_t i = 0; i < g->islands; i++) any |= is_far(w, i, change, far);
   if (!any) return TL_OK;
   tl_beyond_clear(b);

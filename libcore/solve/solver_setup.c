@@ -30,10 +30,10 @@ const TlParam tl_solver_params[] = {
     CHOICE(TlSolverSetup, friction_direction, "sliding", "sliding|tang",
            "friction of an impulse that slides: against the sliding velocity, or along the impulse "
            "that would stick, as in Tang 2014"),
-    CHOICE(TlSolverSetup, rest, "extrapolated", "gauss-seidel|etm|extrapolated",
+    CHOICE(TlSolverSetup, rest, "gauss-seidel", "gauss-seidel|etm|extrapolated",
            "resting contacts: warm-started Gauss-Seidel, which comes to rest; energy tracking "
-           "alone, as in Tan 2024; or Gauss-Seidel whose every fourth sweep, and that of the "
-           "position rule, is followed by a step along what the last two changed "
+           "alone, as in Tan 2024; or, for flows, Gauss-Seidel whose every fourth sweep, and that "
+           "of the position rule, is followed by a step along what the last two changed "
            "(docs/theory/step.md)"),
     CHOICE(
         TlSolverSetup, sides, "both", "both|lower",

@@ -12,11 +12,11 @@
 
 static char folder[256];
 
-/* 18 smooth grains fall into a box; one or two may rock on their neighbours for good. */
+/* 18 smooth grains fall into a box; they rock on each other for some 1.6 s (at 1 ms a step for good). */
 static const char box_study[] =
     "catalog: c.sqlite\n"
-    "time: {dt_s: 2.5e-4, duration_s: 3, until_rest: yes, rest_mass: 0.15, frame_every_s: 0.2, "
-    "history_every_s: 0.05}\n"
+    "time: {dt_s: 2.5e-4, duration_s: 3, until_rest: yes, frame_every_s: 0.2, history_every_s: "
+    "0.05}\n"
     "grains: {sample: sand}\n"
     "release: {assembly: lattice, low_m: [0, 0, 0.002], high_m: [0.0095, 0.0095, 0.0085]}\n"
     "planes:\n"
@@ -25,7 +25,7 @@ static const char box_study[] =
     "- {point_m: [0, 0, 0], normal: [0, 1, 0]}\n"
     "- {point_m: [0.0095, 0, 0], normal: [-1, 0, 0]}\n"
     "- {point_m: [0, 0.0095, 0], normal: [0, -1, 0]}\n"
-    "contact: {friction: 0.4, restitution: 0.3, damping_per_s: 12}\n"
+    "contact: {friction: 0.4, restitution: 0.3, damping_per_s: 4}\n"
     "parallel: {balance_every_steps: 7, imbalance: 1}\n";
 
 static int count_down(void *context) {
@@ -80,7 +80,7 @@ static void a_run_ends_at_rest_on_any_ranks_and_after_stops(TlComm *comm) {
   End all = go(comm, &(Job){.study = study, .output = whole});
   REQUIRE(all.reached && all.steps > 200 && all.steps < all.limit, "step %lld of %lld",
           (long long)all.steps, (long long)all.limit);
-  REQUIRE(all.look.moving_share <= 0.15 && all.look.largest_pace <= 0.1, "%g of the mass, pace %g",
+  REQUIRE(all.look.moving_share <= 0.05 && all.look.largest_pace <= 0.1, "%g of the mass, pace %g",
           all.look.moving_share, all.look.largest_pace);
   /* the second stop falls between the first look that found rest and the end of the window */
   go(comm, &(Job){.study = study, .output = parts, .stop_after = 101});

@@ -41,7 +41,7 @@ static int one_of(Text *t, int n) {
 static void say_impulses(Text *t) {
   static const char *const methods[] = {"etm-level", "etm-level", "etm-level", "sqm", "smm"};
   say(t, "solver: {method: %s", methods[one_of(t, 5)]);
-  if (chance(t, 0.5)) say(t, ", rest: %s", chance(t, 0.5) ? "etm" : "gauss-seidel");
+  if (chance(t, 0.5)) say(t, ", rest: %s", chance(t, 0.5) ? "etm" : "extrapolated");
   if (chance(t, 0.3)) say(t, ", order: plain");
   if (chance(t, 0.3)) say(t, ", sides: lower");
   if (chance(t, 0.2)) say(t, ", edges: refine");

@@ -259,7 +259,8 @@ static const char boulders[] =
     "count: "
     "2, step_m: [0.0, 0.0, 0.009]}]\n" FLOOR_AND_SIDES
     "contact: {friction: 0.4, restitution: 0.3}\n"
-    "parallel: {balance_every_steps: 11, imbalance: 1}\n";
+    "parallel: {balance_every_steps: 11, imbalance: 1}\n"
+    "solver: {rest: extrapolated}\n";
 
 /* Small islands of the nonsmooth method in a box whose wall moves: spheres that resist rolling and adhere,
  * and shapes of several points. */

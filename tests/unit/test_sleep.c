@@ -374,7 +374,7 @@ static const char heap_study[] =
     "- {shape: brick, position_m: [0, 0, 0.4], velocity_m_s: [0, 0, -0.1]}\n"
     "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
     "frames: {contacts: yes}\n"
-    "solver: {sleep_speed: 4.0e-3}\n"
+    "solver: {sleep_speed: 2.0e-3}\n"
     "checkpoint: {every_steps: 50}\n";
 
 static void write_study(char path[512], int steps) {
