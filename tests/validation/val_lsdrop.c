@@ -15,7 +15,7 @@ static const LsMethod impulses = {.step_s = 1e-3}, longer = {.step_s = 2e-3},
                       penalty = {.step_s = 1.1e-5, .normal_Pa_m = 1e11};
 /* For heaps at rest: weights alone press, grains touch by less than 0.5% of their surface; 2/omega
  * of their contacts is 0.2 ms. */
-static const LsMethod soft = {.step_s = 8.3e-5, .normal_Pa_m = 7e9, .touching_share = 0.005};
+static const LsMethod soft = {.step_s = 8e-5, .normal_Pa_m = 7.5e9, .touching_share = 0.005};
 
 /* mark: of the method, in the rows' names. */
 static void drop(int side, const LsMethod *method, const char *mark) {
