@@ -54,10 +54,10 @@ typedef struct TlFacetContact { /* frame of a */
   int32_t key; /* of the corner, or of the edges that meet there */
 } TlFacetContact;
 
-/* Contacts of the pair, deepest among them; their number. Two edges that cross: one. A face on which
+/* Contacts of the pair, deepest among them; their number. Two edges that cross: one, and where a face
+ * beside them has nearly their normal the corners of the other grain over it, none deeper than the edges. A face on which
  * the other grain stands: the corners of what that grain's nearest face has above it, or less where
  * they are beyond the margin. Apart and beside each other: the nearest points of two edges.
- * Edges that cross beside a face of nearly their normal: also the corners above that, none deeper than the edges.
  * *listed: were the candidates listed anew? */
 int tl_facets_contacts(TlFacetPair *pair, const TlFacetQuery *query,
                        TlFacetContact contact[TL_FACET_CONTACTS], bool *listed);

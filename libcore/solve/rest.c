@@ -328,7 +328,7 @@ static TlStatus sweep(Walk *w, Visit visit, const double *active, double *result
 
 /* Sweep k, from 1. */
 static TlStatus sweep_open(Walk *w, int k, double *result) {
-  w->compares = w->beyond.beta && tl_beyond_compares(&w->beyond, k);
+  w->compares = w->beyond.beta && k > FIRST_SWEEPS && tl_beyond_compares(&w->beyond, k);
   TlStatus status = sweep(w, w->law->visit, w->open, result);
   w->compares = false;
   return status;
