@@ -10,7 +10,8 @@
  * (solve/methods.h): impulses in N s, springs in m and N/m, or forces in N. Places and their searches
  * belong to the contact search and serve every method. What pairs of sleeping bodies remember stands in
  * kinds of its own, which no step reads before they wake (solve/sleep.h). Pairs within an aggregate keep the
- * geometry of their contacts, too (inner contacts). High is the other collider or -1 -
+ * geometry of their contacts, too (inner contacts), and bodies that stood against the trial what it had left over of
+ * them, by the id of their first collider. High is the other collider or -1 -
  * the boundary's number, number names the point by node and side (solve/contact.h).
  *
  * Constraints join two bodies, or a body and the world (high -1), until they break. Number is the
@@ -117,6 +118,12 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
   F(S, double, band, "m", TL_PAIR_STATE, "points farther above the nearest were left out")         \
   F(S, int32_t, place, "", TL_PAIR_STATE,                                                          \
     "of the point among those of its pair, from 0; -1: the pair has no point")
+/* Of a body that a trial of the reduction would part from its aggregate: it was parted, stood, and merged again. */
+#define TL_STANDING_FIELDS(F, S)                                                                   \
+  TL_PAIR_KEY_FIELDS(F, S, "-1", "0")                                                              \
+  F(S, TlVec3, force, "N", TL_PAIR_STATE,                                                          \
+    "that the trial left over of the body then, world frame")                                      \
+  F(S, TlVec3, moment, "N m", TL_PAIR_STATE, "likewise, about its centre")
 #define TL_BOND_FIELDS(F, S)                                                                       \
   TL_CONSTRAINT_KEY_FIELDS(F, S)                                                                   \
   F(S, TlVec3, displacement, "m", TL_PAIR_STATE,                                                   \
@@ -196,6 +203,8 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
     "Contact memory of the model reduction: points of pairs within an aggregate.")                 \
   R(TRIALS, TlTrialForce, TL_FORCE_FIELDS, "trial force", "trial_forces",                          \
     "Contact memory of the model reduction: what its trial had at contacts between units.")        \
+  R(STANDING, TlStanding, TL_STANDING_FIELDS, "standing body", "standing_bodies",                  \
+    "Memory of the model reduction: what its trial leaves over of bodies that stand nonetheless.") \
   R(BONDS, TlBond, TL_BOND_FIELDS, "bond", "bonds", "Constraints: bonds of nets that hold.")       \
   R(WELDS, TlWeld, TL_WELD_FIELDS, "weld", "welds", "Constraints: no relative motion.")            \
   R(HINGES, TlHinge, TL_HINGE_FIELDS, "hinge", "hinges",                                           \

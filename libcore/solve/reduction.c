@@ -100,6 +100,11 @@ static void recall_moments(TlReduce *d) {
   }
 }
 
+void tl_reduce_forget(TlBodies *bodies) {
+  TlPairRows *of = bodies->pairs.of;
+  of[TL_MERGES].count = of[TL_INNER].count = of[TL_TRIALS].count = of[TL_STANDING].count = 0;
+}
+
 TlStatus tl_reduce_open(TlReduce *d, const TlBoundary *boundary, const TlTwist *start) {
   const TlBodies *b = d->bodies;
   size_t n = (size_t)b->total, count;
@@ -107,12 +112,15 @@ TlStatus tl_reduce_open(TlReduce *d, const TlBoundary *boundary, const TlTwist *
   d->apart = tl_arena_push(d->arena, n + 1, sizeof *d->apart);
   d->guided = tl_arena_push(d->arena, n + 1, sizeof *d->guided);
   d->marked = tl_arena_push(d->arena, n + 1, sizeof *d->marked);
+  d->trial = tl_arena_push(d->arena, n + 1, sizeof *d->trial);
   d->inner_moment =
       tl_arena_push(d->arena, (size_t)d->found->contacts + 1, sizeof *d->inner_moment);
   d->start = tl_arena_push(d->arena, n + 1, sizeof *d->start);
-  if (!d->apart || !d->guided || !d->marked || !d->inner_moment || !d->start) return TL_ENOMEM;
+  if (!d->apart || !d->guided || !d->marked || !d->trial || !d->inner_moment || !d->start)
+    return TL_ENOMEM;
   memcpy(d->start, start, n * sizeof *start);
   memset(d->marked, 0, n * sizeof *d->marked);
+  memset(d->trial, 0, n * sizeof *d->trial);
   memset(d->inner_moment, 0, (size_t)d->found->contacts * sizeof *d->inner_moment);
   TL_TRY(jointed(d, &id, &count));
   for (size_t i = 0; i < n; i++) {
@@ -172,21 +180,106 @@ void tl_reduce_by_contacts(TlReduce *d) {
 
 /* ---- balance ---- */
 
-/* Of a body that its contacts leave with these velocities at the end of the step: Servin 2015 Eq. 35 for
- * forces, over the mass and times the step; and for torques the velocity at the radius of gyration,
- * which has the energy of the turn that begins. A sphere turns by friction alone, and that the first
+/* Of a body that its contacts leave with these velocities at the end of the step. */
+static TlLeftOver left_over(const TlReduce *d, int64_t i, TlVec3 v, TlVec3 w) {
+  double h = d->model->step_s, keep = 1 - d->damping_per_s * h;
+  TlVec3 weight = tl_scale(h, d->model->gravity_m_s2);
+  TlLeftOver l = {tl_axpy(v, -keep, d->start[i].v), tl_axpy(w, -keep, d->start[i].w), 0};
+  l.sizes = tl_norm(weight) + tl_norm(tl_sub(l.v, weight));
+  return l;
+}
+
+static bool turns_by_friction_alone(const TlBodies *b, int64_t i) {
+  return b->parts[i] == 0 && b->colliders.shape[b->first[i]]->closed == &tl_closed_sphere;
+}
+
+/* Servin 2015 Eq. 35 for forces, over the mass and times the step; and for torques the velocity at the radius of
+ * gyration, which has the energy of the turn that begins. A sphere turns by friction alone, and that the first
  * sees. */
-static bool in_balance(const TlReduce *d, int64_t i, TlVec3 v, TlVec3 w) {
+static bool is_small(const TlReduce *d, int64_t i, const TlLeftOver *l) {
   const TlReduction *o = options_of(d);
   const TlBodies *b = d->bodies;
-  double h = d->model->step_s, keep = 1 - d->damping_per_s * h;
-  TlVec3 net = tl_axpy(v, -keep, d->start[i].v), turn = tl_axpy(w, -keep, d->start[i].w);
-  TlVec3 weight = tl_scale(h, d->model->gravity_m_s2);
-  double sizes = tl_norm(weight) + tl_norm(tl_sub(net, weight));
-  if (tl_norm(net) > o->trial_force * sizes) return false;
-  if (b->parts[i] == 0 && b->colliders.shape[b->first[i]]->closed == &tl_closed_sphere) return true;
+  if (tl_norm(l->v) > o->trial_force * l->sizes) return false;
+  if (turns_by_friction_alone(b, i)) return true;
   TlSym3 inertia = tl_bodies_rotated(b, i, b->inertia[i]);
-  return sqrt(tl_dot(turn, tl_sym_vec(inertia, turn)) / b->mass[i]) <= o->trial_torque * sizes;
+  return sqrt(tl_dot(l->w, tl_sym_vec(inertia, l->w)) / b->mass[i]) <= o->trial_torque * l->sizes;
+}
+
+static bool in_balance(const TlReduce *d, int64_t i, TlVec3 v, TlVec3 w) {
+  TlLeftOver l = left_over(d, i, v, w);
+  return is_small(d, i, &l);
+}
+
+/* ---- bodies that stood ----
+ *
+ * A trial may leave something over of a body that its contacts bear: one that was split off for it, moved as before and
+ * merged again has shown that. It stays merged while the trial leaves about the same over, and while no body that moves
+ * for itself touches it: what held it may have been neighbours that were held. */
+
+static const TlStanding *standing_row(const TlReduce *d, int64_t i) {
+  const TlBodies *b = d->bodies;
+  size_t count;
+  return tl_pair_rows_find(&b->pairs.of[TL_STANDING], TL_STANDING, b->colliders.id[b->first[i]], -1,
+                           &count);
+}
+
+static bool stands(const TlReduce *d, int64_t i, const TlLeftOver *l) {
+  const TlBodies *b = d->bodies;
+  const TlStanding *row = standing_row(d, i);
+  if (!row) return false;
+  double h = d->model->step_s;
+  TlSym3 inverse = tl_bodies_rotated(b, i, b->inverse_inertia[i]);
+  TlLeftOver more = {tl_axpy(l->v, -h * b->inverse_mass[i], row->force),
+                     tl_axpy(l->w, -h, tl_sym_vec(inverse, row->moment)), l->sizes};
+  return is_small(d, i, &more);
+}
+
+static TlStanding standing(const TlReduce *d, int64_t i) {
+  const TlBodies *b = d->bodies;
+  double per_s = 1 / d->model->step_s;
+  TlSym3 inertia = tl_bodies_rotated(b, i, b->inertia[i]);
+  return (TlStanding){.low = b->colliders.id[b->first[i]],
+                      .high = -1,
+                      .force = tl_scale(per_s * b->mass[i], d->trial[i].v),
+                      .moment = tl_scale(per_s, tl_sym_vec(inertia, d->trial[i].w))};
+}
+
+/* stood: of the owned bodies, those that stay merged for that alone. */
+static TlStatus mark_beside_loose(TlReduce *d, bool *stood) {
+  const TlBodies *b = d->bodies;
+  bool *loose = tl_arena_push(d->arena, (size_t)b->total + 1, sizeof *loose);
+  if (!loose) return TL_ENOMEM;
+  for (int64_t i = 0; i < b->owned; i++)
+    loose[i] = d->marked[i] || (!tl_unit_carries(&d->units, (int32_t)i) && b->inverse_mass[i] > 0);
+  TL_TRY(tl_sync_forward(d->sync, loose, sizeof *loose));
+  for (int32_t k = 0; k < d->found->contacts; k++) {
+    const TlContact *c = &d->found->contact[k];
+    if (c->b < 0 || c->gap > 0) continue;
+    if (stood[c->a] && loose[c->b]) mark(d, c->a, 1);
+    if (stood[c->b] && loose[c->a]) mark(d, c->b, 1);
+  }
+  return TL_OK;
+}
+
+/* carried: the bodies that moved with a unit in this step. */
+static TlStatus note_standing(TlReduce *d, const bool *carried) {
+  TlPairRows *rows = &d->bodies->pairs.of[TL_STANDING];
+  size_t n = (size_t)d->bodies->owned, count = 0;
+  TlStanding *next = tl_arena_push(d->arena, n + 1, sizeof *next);
+  if (!next) return TL_ENOMEM;
+  for (int64_t i = 0; i < (int64_t)n; i++) {
+    if (!tl_unit_carries(&d->units, (int32_t)i)) continue;
+    const TlStanding *row = carried[i] ? standing_row(d, i) : NULL;
+    if (row)
+      next[count++] = *row;
+    else if (!carried[i] && d->marked[i] && d->trial[i].sizes > 0)
+      next[count++] = standing(d, i);
+  }
+  TL_TRY(tl_pair_rows_reserve(rows, TL_STANDING, count));
+  if (count) memcpy(rows->row, next, count * sizeof *next);
+  rows->count = count;
+  tl_pair_rows_sort(rows, TL_STANDING);
+  return TL_OK;
 }
 
 static bool tries(const TlReduce *d) {
@@ -263,12 +356,20 @@ static void mark_moving(TlReduce *d, const TlTwist *after) {
 TlStatus tl_reduce_by_trial(TlReduce *d, const TlNsRows *trial, const TlVec3 *known) {
   int64_t n = d->bodies->total;
   TlTwist *after = tl_arena_push(d->arena, (size_t)n + 1, sizeof *after);
-  if (!after) return TL_ENOMEM;
+  bool *stood = tl_arena_push(d->arena, (size_t)n + 1, sizeof *stood);
+  if (!after || !stood) return TL_ENOMEM;
+  memset(stood, 0, (size_t)n * sizeof *stood);
   for (int64_t i = 0; i < n; i++) {
     const TlNsBody *body = &trial->problem.body[i];
     after[i] = (TlTwist){.v = body->v, .w = body->w};
-    if (i < d->bodies->owned && !in_balance(d, i, body->v, body->w)) mark(d, (int32_t)i, 1);
+    if (i >= d->bodies->owned) continue;
+    TlLeftOver l = left_over(d, i, body->v, body->w);
+    if (is_small(d, i, &l)) continue;
+    d->trial[i] = l;
+    stood[i] = stands(d, i, &l);
+    if (!stood[i]) mark(d, (int32_t)i, 1);
   }
+  TL_TRY(mark_beside_loose(d, stood));
   if (options_of(d)->trial_velocity) {
     TL_TRY(tl_sync_forward(d->sync, after, sizeof *after));
     mark_moving(d, after);
@@ -568,5 +669,5 @@ TlStatus tl_reduce_merge(TlReduce *d, TlTwist *after) {
   tl_units_take(&d->units, after, &d->held);
   for (int64_t i = 0; i < b->owned; i++)
     d->merges += tl_unit_carries(&d->units, (int32_t)i) && !before[i];
-  return TL_OK;
+  return tries(d) ? note_standing(d, before) : TL_OK;
 }

@@ -16,6 +16,13 @@
 #include "solve/nonsmooth_rows.h"
 #include "solve/step_common.h"
 
+/* What the contacts of a body leave over: the change of its velocity and spin in the step, and the sum of the sizes of
+ * what changes the velocity. */
+typedef struct TlLeftOver {
+  TlVec3 v, w;
+  double sizes;
+} TlLeftOver;
+
 /* Of one step. */
 typedef struct TlReduce {
   const TlModel *model;
@@ -28,12 +35,15 @@ typedef struct TlReduce {
   bool *apart;          /* bodies that merge with nothing in this step */
   bool *guided;         /* bodies on joints */
   int32_t *marked;      /* bodies that are split off: how deep it goes from there; 0: not */
+  TlLeftOver *trial;    /* of the owned bodies, where that is not small; else its sizes are 0 */
   TlVec3 *inner_moment; /* of each contact: remembered of contacts within units, N m s */
   TlUnits units;
   TlHeld held;
   int64_t merges, splits;
 } TlReduce;
 
+/* Whatever the state holds of a reduction. */
+void tl_reduce_forget(TlBodies *bodies);
 /* Units as the last step left them, without merges whose reason is gone. */
 TlStatus tl_reduce_open(TlReduce *reduce, const TlBoundary *boundary, const TlTwist *start);
 void tl_reduce_by_sensors(TlReduce *reduce);

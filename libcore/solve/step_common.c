@@ -288,6 +288,10 @@ static bool is_of_places(TlPairKind kind) {
   return kind == TL_PLACES || kind == TL_PLACE_SEARCHES;
 }
 
+static bool is_of_reduction(TlPairKind kind) {
+  return kind == TL_INNER || kind == TL_TRIALS || kind == TL_STANDING;
+}
+
 static bool is_of_sleep(TlPairKind kind) {
   return kind == TL_SLEEPING || kind == TL_SLEEPING_PLACES || kind == TL_SLEEPING_SEARCHES;
 }
@@ -321,7 +325,7 @@ TlStatus tl_step_begin(const TlStep *s) {
   for (int k = 0; k < TL_FIRST_CONSTRAINT; k++) /* another method's memory means nothing here */
     if (k != (int)tl_method(s->model->method)->memory && !is_of_sleep((TlPairKind)k) &&
         !(places && is_of_places((TlPairKind)k)) &&
-        !((k == TL_INNER || k == TL_TRIALS) && tl_method(s->model->method)->reduces))
+        !(is_of_reduction((TlPairKind)k) && tl_method(s->model->method)->reduces))
       b->pairs.of[k].count = 0;
   if (s->sync) {
     place_boundaries(s);

@@ -468,7 +468,7 @@ static TlStatus reduce_start(TlStep *s, TlReduce *d, const TlDetect *search, TlN
     TL_TRY(tl_sync_any(s->sync, &any));
     if (any) TL_TRY(try_out(rows, d, report));
   } else {
-    d->bodies->pairs.of[TL_TRIALS].count = 0;
+    d->bodies->pairs.of[TL_TRIALS].count = d->bodies->pairs.of[TL_STANDING].count = 0;
   }
   TL_TRY(tl_reduce_split(d, boundary));
   TL_TRY(tl_step_together(s->sync, search_parted(s, d, search, rows->dynamics)));
@@ -548,8 +548,7 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
                      .damping_per_s = s->controls->damping_per_s};
   double reducing = tl_clock_s();
   if (reduces) TL_TRY(reduce_start(s, &reduce, &search, &rows, report));
-  if (!reduces)
-    b->pairs.of[TL_MERGES].count = b->pairs.of[TL_INNER].count = b->pairs.of[TL_TRIALS].count = 0;
+  if (!reduces) tl_reduce_forget(b);
   report->reduction_s = reduces ? tl_clock_s() - reducing : 0;
   TL_TRY(solve(s, &rows, report));
   TlTwist *after = tl_arena_push(&w->arena, (size_t)b->total + 1, sizeof *after);

@@ -986,7 +986,7 @@ static int64_t trials_at_rest(bool forget) {
   open_heap(&lab, TL_SPLIT_TRIAL, false);
   int64_t visits = 0;
   for (int k = 0; k < 500; k++) {
-    if (forget) lab.bodies.pairs.of[TL_TRIALS].count = 0;
+    if (forget) lab.bodies.pairs.of[TL_TRIALS].count = lab.bodies.pairs.of[TL_STANDING].count = 0;
     step(&lab);
     if (k >= 450) visits += lab.report.trial_visits;
   }
@@ -1002,6 +1002,47 @@ START_TEST(a_trial_goes_on_from_its_own_forces) {
 }
 END_TEST
 
+/* ---- bodies that stood ---- */
+
+typedef struct Stood {
+  int64_t splits; /* in a hundred steps at rest */
+  double way_m;   /* of the grain on top in half a second on a slope */
+} Stood;
+
+/* A trial of one iteration that starts from nothing leaves something over of all that stand. forget: nothing is
+ * remembered of that. Then gravity turns, as if the ground became a slope on which they cannot stay. */
+static Stood heap_of_a_forgetful_trial(bool forget) {
+  Lab lab;
+  Stood stood = {0, 0};
+  open_heap(&lab, TL_SPLIT_TRIAL, false);
+  for (int k = 0; k < 500; k++) step(&lab);
+  ck_assert_int_eq(lab.report.merged, 13);
+  lab.solver->model->nonsmooth.reduction.trial_iterations = 1;
+  for (int k = 0; k < 600; k++) {
+    TlPairRows *of = lab.bodies.pairs.of;
+    of[TL_TRIALS].count = of[TL_FORCES].count = 0;
+    if (forget) of[TL_STANDING].count = 0;
+    step(&lab);
+    if (k < 100) stood.splits += lab.report.splits;
+    if (k != 99) continue;
+    ck_assert_int_eq(lab.report.merged, 13);
+    lab.solver->model->gravity_m_s2 = tl_vec3(G * sin(0.5), 0, -G * cos(0.5));
+    stood.way_m = -lab.bodies.position[9].x;
+  }
+  stood.way_m += lab.bodies.position[9].x;
+  lab_close(&lab);
+  return stood;
+}
+
+START_TEST(a_body_that_stood_is_split_for_more_only) {
+  Stood kept = heap_of_a_forgetful_trial(false), forgotten = heap_of_a_forgetful_trial(true);
+  ck_assert_int_eq(kept.splits, 13); /* once each */
+  ck_assert_int_eq(forgotten.splits, 100 * 13);
+  ck_assert_double_ge(kept.way_m, 10 * R);
+  CK_NEAR(kept.way_m / forgotten.way_m, 1, 1e-3);
+}
+END_TEST
+
 TL_TEST_MAIN("reduction", merging_and_splitting_keep_momentum, merging_has_the_motion_of_the_whole,
              an_aggregate_moves_as_a_body_with_parts, a_belt_takes_along_and_books_its_impulse,
              what_merging_takes_of_shaped_grains_is_booked, a_cube_past_the_edge_tips_by_its_torque,
@@ -1013,4 +1054,5 @@ TL_TEST_MAIN("reduction", merging_and_splitting_keep_momentum, merging_has_the_m
              a_cube_that_loses_its_stop_slides, a_heap_at_rest_stays_merged,
              an_aggregate_bears_what_it_bore_whatever_its_overlaps_say,
              contacts_within_an_aggregate_are_kept, a_copy_goes_on_with_the_contacts_that_were_kept,
-             a_split_finds_contacts_again, a_trial_goes_on_from_its_own_forces)
+             a_split_finds_contacts_again, a_trial_goes_on_from_its_own_forces,
+             a_body_that_stood_is_split_for_more_only)
