@@ -245,7 +245,7 @@ static TlStanding standing(const TlReduce *d, int64_t i) {
 }
 
 /* stood: of the owned bodies, those that stay merged for that alone. */
-static TlStatus mark_beside_loose(TlReduce *d, bool *stood) {
+static TlStatus mark_beside_loose(TlReduce *d, const bool *stood) {
   const TlBodies *b = d->bodies;
   bool *loose = tl_arena_push(d->arena, (size_t)b->total + 1, sizeof *loose);
   if (!loose) return TL_ENOMEM;

@@ -57,27 +57,48 @@ static FILE *series_of(const char *name) {
   return judge_data(file);
 }
 
-enum { DRAWS = 3 };
+/* ---- small ---- */
+
+enum { DRAWS = 3, SMALL_TESTS = 4 };
+
+typedef struct Draw { /* from one settled start: without reduction, and with it */
+  ServinResult of[2];
+} Draw;
+
+static const char *name_of(ServinTest test) {
+  return test == SERVIN_SHAPES ? "shapes" : cases[test].name;
+}
+
+/* Case test * DRAWS + draw of the small edition. */
+static void run_draw(int which, void *result, void *context) {
+  ServinTest test = (ServinTest)(which / DRAWS);
+  int draw = which % DRAWS;
+  bool shapes = test == SERVIN_SHAPES;
+  FILE *series = draw == 0 ? series_of(name_of(test)) : NULL;
+  (void)context;
+  servin_run(&(ServinScene){test, false, !shapes, SERVIN_SEED + (uint64_t)draw},
+             (ServinVariant[]){{TL_SPLIT_OFF}, {shapes ? TL_SPLIT_TRIAL : cases[test].split}}, 2,
+             series, ((Draw *)result)->of);
+  if (series) fclose(series);
+}
 
 /* Means over draws of the grains' places, for one run fixes an angle to some 3 degrees and a front to 15% only; sums of
- * what is counted. Without reduction, and split so. */
-static void run_draws(const char *name, ServinTest test, TlSplit split, ServinResult mean[2]) {
-  for (int draw = 0; draw < DRAWS; draw++) {
-    ServinResult both[2];
-    ServinScene scene = {test, false, test != SERVIN_SHAPES, SERVIN_SEED + (uint64_t)draw};
-    FILE *series = draw == 0 ? series_of(name) : NULL;
-    servin_run(&scene, (ServinVariant[]){{TL_SPLIT_OFF}, {split}}, 2, series, both);
-    if (series) fclose(series);
+ * what is counted. */
+static void mean_of(const Draw *all, ServinTest test, ServinResult mean[2]) {
+  const Draw *draw = &all[test * DRAWS];
+  for (int i = 0; i < DRAWS; i++) {
+    const ServinResult *both = draw[i].of;
     if (test == SERVIN_SHAPES)
       judge_note("%s, draw %d: front %.1f mm whole and %.1f reduced, %.2f and %.2f mJ given up.",
-                 name, draw + 1, 1e3 * both[0].front_m, 1e3 * both[1].front_m, 1e3 * both[0].fall_J,
-                 1e3 * both[1].fall_J);
+                 name_of(test), i + 1, 1e3 * both[0].front_m, 1e3 * both[1].front_m,
+                 1e3 * both[0].fall_J, 1e3 * both[1].fall_J);
     else
-      judge_note("%s, draw %d: angle %.1f deg whole and %.1f reduced.", name, draw + 1,
+      judge_note("%s, draw %d: angle %.1f deg whole and %.1f reduced.", name_of(test), i + 1,
                  both[0].angle_deg, both[1].angle_deg);
     for (int k = 0; k < 2; k++) {
-      ServinResult *m = &mean[k], *r = &both[k];
-      if (draw == 0) {
+      ServinResult *m = &mean[k];
+      const ServinResult *r = &both[k];
+      if (i == 0) {
         *m = *r;
         m->angle_deg = m->level = m->settled_level = m->front_m = m->fall_J = 0;
       } else {
@@ -97,9 +118,9 @@ static void run_draws(const char *name, ServinTest test, TlSplit split, ServinRe
 }
 
 /* A collapse of shaped grains: no paper has one. Goals were set before the first run. */
-static void judge_shapes(void) {
+static void judge_shapes(const Draw *draw) {
   ServinResult both[2], *whole = &both[0], *reduced = &both[1];
-  run_draws("shapes", SERVIN_SHAPES, TL_SPLIT_TRIAL, both);
+  mean_of(draw, SERVIN_SHAPES, both);
   plot("shapes", NAN, NAN);
   judge_at_least(JUDGE_GOAL, "reduction_shapes_settled", reduced->settled_level,
                  "reduction level when the wall goes", 0.9);
@@ -121,11 +142,13 @@ static void judge_shapes(void) {
 }
 
 static void judge_small(void) {
+  const Draw *draw =
+      judge_cases(&(JudgeCases){SMALL_TESTS * DRAWS, sizeof(Draw), run_draw, NULL, NULL, NULL});
   for (int i = 0; i < 3; i++) {
     const Case *c = &cases[i];
     char figure[80];
     ServinResult both[2], *whole = &both[0], *reduced = &both[1];
-    run_draws(c->name, c->test, c->split, both);
+    mean_of(draw, c->test, both);
     plot(c->name, c->paper, c->paper_level);
 #define NAME(what) (snprintf(figure, sizeof figure, "reduction_%s_%s", c->name, what), figure)
     judge_between(JUDGE_GOAL, NAME("angle"), reduced->angle_deg, "deg", c->low, c->high);
@@ -147,7 +170,7 @@ static void judge_small(void) {
         DRAWS, (long long)reduced->merges, (long long)reduced->splits, whole->overlap_share,
         reduced->overlap_share);
   }
-  judge_shapes();
+  judge_shapes(draw);
 }
 
 /* ---- at the paper's sizes ---- */
