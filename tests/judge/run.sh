@@ -9,7 +9,7 @@ kind=$1 only=${2:-}
 : "${TESTBIN:?set by make}"
 out=${JUDGE_OUT:-build} docs=${JUDGE_DOCS:-docs}
 csv=$docs/validation/full.csv report=$TESTBIN/judge-report
-prefix=val doc=$docs/validation.md extra=() limit=${JUDGE_LIMIT:-900}
+prefix=val doc=$docs/validation.md extra=() limit=${JUDGE_LIMIT:-1800}
 case $kind in
 validation) ;;
 bench) prefix=bench doc=$docs/performance.md csv=/dev/null ;;
