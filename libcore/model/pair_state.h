@@ -10,9 +10,9 @@
  * (solve/methods.h): impulses in N s, springs in m and N/m, or forces in N. Places and their searches
  * belong to the contact search and serve every method. What pairs of sleeping bodies remember stands in
  * kinds of its own, which no step reads before they wake (solve/sleep.h). Pairs within an aggregate keep the
- * geometry of their contacts, too (inner contacts), and bodies that stood against the trial what it had left over of
- * them, by the id of their first collider. High is the other collider or -1 -
- * the boundary's number, number names the point by node and side (solve/contact.h).
+ * geometry of their contacts, too (inner contacts). A body that stood although the trial would have parted it from its
+ * aggregate keeps what the trial left over of it, under the id of its first collider. High is the other collider or
+ * -1 - the boundary's number, number names the point by node and side (solve/contact.h).
  *
  * Constraints join two bodies, or a body and the world (high -1), until they break. Number is the
  * constraint's id, unique among those of its kind. Anchors are fixed points of each body, from its

@@ -1043,6 +1043,35 @@ START_TEST(a_body_that_stood_is_split_for_more_only) {
 }
 END_TEST
 
+/* One grain of such a heap moves for itself, for it lies in a sensor: those that it touches are split in each step,
+ * for what held them may have been that it was held. The others stay merged. */
+START_TEST(a_body_beside_one_that_moves_is_asked_anew) {
+  Lab lab;
+  open_heap(&lab, TL_SPLIT_TRIAL, false);
+  for (int k = 0; k < 500; k++) step(&lab);
+  TlReduction *o = &lab.solver->model->nonsmooth.reduction;
+  o->trial_iterations = 1;
+  for (int k = 0; k < 120; k++) {
+    TlPairRows *of = lab.bodies.pairs.of;
+    of[TL_TRIALS].count = of[TL_FORCES].count = 0;
+    if (k == 50) {
+      TlVec3 x = lab.bodies.position[9];
+      o->sensors = 1;
+      o->sensor[0] = (TlSensor){tl_vec3(x.x - 0.1 * R, x.y - 0.1 * R, x.z + 0.9 * R),
+                                tl_vec3(x.x + 0.1 * R, x.y + 0.1 * R, x.z + 2 * R)};
+    }
+    step(&lab);
+    if (k < 10 || (k >= 50 && k < 60))
+      continue; /* all are split once; the heap takes up the change */
+    if (k < 50)
+      ck_assert_int_eq(lab.report.splits, 0);
+    else /* four below it, and at most two beside it */
+      ck_assert(lab.report.splits >= 4 && lab.report.splits <= 6);
+  }
+  lab_close(&lab);
+}
+END_TEST
+
 TL_TEST_MAIN("reduction", merging_and_splitting_keep_momentum, merging_has_the_motion_of_the_whole,
              an_aggregate_moves_as_a_body_with_parts, a_belt_takes_along_and_books_its_impulse,
              what_merging_takes_of_shaped_grains_is_booked, a_cube_past_the_edge_tips_by_its_torque,
@@ -1055,4 +1084,4 @@ TL_TEST_MAIN("reduction", merging_and_splitting_keep_momentum, merging_has_the_m
              an_aggregate_bears_what_it_bore_whatever_its_overlaps_say,
              contacts_within_an_aggregate_are_kept, a_copy_goes_on_with_the_contacts_that_were_kept,
              a_split_finds_contacts_again, a_trial_goes_on_from_its_own_forces,
-             a_body_that_stood_is_split_for_more_only)
+             a_body_that_stood_is_split_for_more_only, a_body_beside_one_that_moves_is_asked_anew)
