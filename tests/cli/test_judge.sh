@@ -60,6 +60,24 @@ run crash validation 1; has "$dir/rows" 'sample_ends,0,,>= 1,no'; has "$dir/rows
 has "$doc" '| sample_ends | 0 |'
 JUDGE_LIMIT=0.0001 run good validation 1; has "$dir/rows" 'sample_ends,0,,>= 1,no'
 
+# several side by side: each one's rows whole, a crash beside others, and none left behind when it is interrupted
+cp "$dir/bin/val_sample" "$dir/bin/val_second"; cp "$dir/bin/val_sample" "$dir/bin/val_repose"; page >"$doc"
+JUDGE_JOBS=3 run good validation 0
+[ "$(grep -c '^sample_gain,6,1,>= 5,yes$' "$dir/rows")" = 3 ] || fail "the rows of three studies"
+for study in sample second repose; do has "$dir/talk" "$study: "; done
+JUDGE_JOBS=2 run crash validation 1; [ "$(grep -c '_ends,0,,>= 1,no$' "$dir/rows")" = 3 ] || fail "three crashes"
+for study in second repose; do
+  printf '#!/bin/sh\necho $$ >%s\nexec sleep 300\n' "$dir/$study.pid" >"$dir/bin/val_$study"
+done
+JUDGE_SAMPLE=good JUDGE_JOBS=2 TESTBIN=$dir/bin tests/judge/run.sh validation >/dev/null 2>&1 &
+both=$!
+for _ in $(seq 100); do [ ! -s "$dir/second.pid" ] || [ ! -s "$dir/repose.pid" ] || break; sleep 0.1; done
+kill "$both"; wait "$both"; code=$?
+[ "$code" = 130 ] || fail "an interrupted run gave $code"
+sleep 0.5
+for study in second repose; do ! kill -0 "$(cat "$dir/$study.pid")" 2>/dev/null || fail "$study goes on"; done
+rm "$dir/bin/val_second" "$dir/bin/val_repose"
+
 # more than one miss in five: three misses of ten rows recorded and new
 page >"$doc"; mkdir -p "$dir/docs/validation"
 for figure in sample_a sample_b; do
