@@ -16,13 +16,18 @@ TL_PAIR_STATES(R)
 #undef R
 
 const TlRecord tl_pair_record[TL_PAIR_KINDS] = {
-#define R(kind, Struct, FIELDS, one, name, meaning)                                                \
+#define R(kind, Struct, FIELDS, owner, one, name, meaning)                                         \
   [TL_##kind] = TL_RECORD(name, meaning, Struct, fields_##kind),
     TL_PAIR_STATES(R)
 #undef R
 };
+const TlPairOwner tl_pair_kind_owner[TL_PAIR_KINDS] = {
+#define R(kind, Struct, FIELDS, owner, ...) [TL_##kind] = TL_OF_##owner,
+    TL_PAIR_STATES(R)
+#undef R
+};
 const char *const tl_pair_kind_name[TL_PAIR_KINDS] = {
-#define R(kind, Struct, FIELDS, one, ...) [TL_##kind] = one,
+#define R(kind, Struct, FIELDS, owner, one, ...) [TL_##kind] = one,
     TL_PAIR_STATES(R)
 #undef R
 };

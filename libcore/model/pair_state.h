@@ -179,44 +179,46 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
   F(S, double, most, "m or rad", TL_PAIR_STATE, "likewise; an angle lies between -pi and pi")      \
   F(S, double, effort, "N or N m", TL_PAIR_STATE, "as a motor's")
 
-/* Each kind: its number in TlPairKind, its struct, the list of its fields, one of it in a message,
- * the record's name, which is what checkpoints call its section, and the record's meaning. Contact
+/* Each kind: its number in TlPairKind, its struct, the list of its fields, whose it is (TlPairOwner), one of it in a
+ * message, the record's name, which is what checkpoints call its section, and the record's meaning. Contact
  * memory comes first, constraints after it. */
 #define TL_PAIR_STATES(R)                                                                          \
-  R(IMPULSES, TlImpulse, TL_IMPULSE_FIELDS, "impulse", "impulses",                                 \
+  R(IMPULSES, TlImpulse, TL_IMPULSE_FIELDS, METHOD, "impulse", "impulses",                         \
     "Contact memory of the methods by impulses.")                                                  \
-  R(SPRINGS, TlSpring, TL_SPRING_FIELDS, "spring", "springs",                                      \
+  R(SPRINGS, TlSpring, TL_SPRING_FIELDS, METHOD, "spring", "springs",                              \
     "Contact memory of the penalty method.")                                                       \
-  R(FORCES, TlContactForce, TL_FORCE_FIELDS, "contact force", "forces",                            \
+  R(FORCES, TlContactForce, TL_FORCE_FIELDS, METHOD, "contact force", "forces",                    \
     "Contact memory of the nonsmooth method.")                                                     \
-  R(PLACES, TlPlaceRow, TL_PLACE_FIELDS, "place", "places",                                        \
+  R(PLACES, TlPlaceRow, TL_PLACE_FIELDS, SEARCH, "place", "places",                                \
     "Contact memory of the search by places: where two grains are nearest.")                       \
-  R(PLACE_SEARCHES, TlPlaceSearchRow, TL_PLACE_SEARCH_FIELDS, "search of places",                  \
+  R(PLACE_SEARCHES, TlPlaceSearchRow, TL_PLACE_SEARCH_FIELDS, SEARCH, "search of places",          \
     "place_searches", "Contact memory of the search by places: each pair's last search.")          \
-  R(SLEEPING, TlSleepingContact, TL_SLEEPING_FIELDS, "sleeping contact", "sleeping_contacts",      \
+  R(SLEEPING, TlSleepingContact, TL_SLEEPING_FIELDS, SLEEP, "sleeping contact",                    \
+    "sleeping_contacts",                                                                           \
     "Contact memory of the methods by impulses: loaded points of bodies that sleep.")              \
-  R(SLEEPING_PLACES, TlSleepingPlace, TL_PLACE_FIELDS, "sleeping place", "sleeping_places",        \
+  R(SLEEPING_PLACES, TlSleepingPlace, TL_PLACE_FIELDS, SLEEP, "sleeping place", "sleeping_places", \
     "As places, of pairs that sleep.")                                                             \
-  R(SLEEPING_SEARCHES, TlSleepingSearch, TL_PLACE_SEARCH_FIELDS, "sleeping search of places",      \
-    "sleeping_searches", "As place_searches, of pairs that sleep.")                                \
-  R(INNER, TlInnerContact, TL_INNER_FIELDS, "inner contact", "inner_contacts",                     \
+  R(SLEEPING_SEARCHES, TlSleepingSearch, TL_PLACE_SEARCH_FIELDS, SLEEP,                            \
+    "sleeping search of places", "sleeping_searches", "As place_searches, of pairs that sleep.")   \
+  R(INNER, TlInnerContact, TL_INNER_FIELDS, REDUCTION, "inner contact", "inner_contacts",          \
     "Contact memory of the model reduction: points of pairs within an aggregate.")                 \
-  R(TRIALS, TlTrialForce, TL_FORCE_FIELDS, "trial force", "trial_forces",                          \
+  R(TRIALS, TlTrialForce, TL_FORCE_FIELDS, REDUCTION, "trial force", "trial_forces",               \
     "Contact memory of the model reduction: what its trial had at contacts between units.")        \
-  R(STANDING, TlStanding, TL_STANDING_FIELDS, "standing body", "standing_bodies",                  \
+  R(STANDING, TlStanding, TL_STANDING_FIELDS, REDUCTION, "standing body", "standing_bodies",       \
     "Memory of the model reduction: what its trial leaves over of bodies that stand nonetheless.") \
-  R(BONDS, TlBond, TL_BOND_FIELDS, "bond", "bonds", "Constraints: bonds of nets that hold.")       \
-  R(WELDS, TlWeld, TL_WELD_FIELDS, "weld", "welds", "Constraints: no relative motion.")            \
-  R(HINGES, TlHinge, TL_HINGE_FIELDS, "hinge", "hinges",                                           \
+  R(BONDS, TlBond, TL_BOND_FIELDS, SCENE, "bond", "bonds",                                         \
+    "Constraints: bonds of nets that hold.")                                                       \
+  R(WELDS, TlWeld, TL_WELD_FIELDS, SCENE, "weld", "welds", "Constraints: no relative motion.")     \
+  R(HINGES, TlHinge, TL_HINGE_FIELDS, SCENE, "hinge", "hinges",                                    \
     "Constraints: the anchors stay together, and the axes.")                                       \
-  R(SLIDERS, TlSlider, TL_SLIDER_FIELDS, "slider", "sliders",                                      \
+  R(SLIDERS, TlSlider, TL_SLIDER_FIELDS, SCENE, "slider", "sliders",                               \
     "Constraints: the low body moves along the axis only.")                                        \
-  R(DISTANCES, TlDistance, TL_DISTANCE_FIELDS, "distance", "distances",                            \
+  R(DISTANCES, TlDistance, TL_DISTANCE_FIELDS, SCENE, "distance", "distances",                     \
     "Constraints: the distance of the anchors has limits.")                                        \
-  R(MOTORS, TlMotor, TL_MOTOR_FIELDS, "motor", "motors", "Constraints: a joint is driven.")        \
-  R(LIMITS, TlLimit, TL_LIMIT_FIELDS, "limit", "limits",                                           \
+  R(MOTORS, TlMotor, TL_MOTOR_FIELDS, SCENE, "motor", "motors", "Constraints: a joint is driven.") \
+  R(LIMITS, TlLimit, TL_LIMIT_FIELDS, SCENE, "limit", "limits",                                    \
     "Constraints: a joint's displacement has limits.")                                             \
-  R(MERGES, TlMerge, TL_MERGE_FIELDS, "merge", "merges",                                           \
+  R(MERGES, TlMerge, TL_MERGE_FIELDS, REDUCTION, "merge", "merges",                                \
     "Constraints: two bodies of one aggregate of the model reduction that touch.")
 
 /* Joints among them: what a study calls it, and what it leaves free. */
@@ -249,6 +251,15 @@ TL_PAIR_STATES(R)
 
 /* Of each kind. */
 extern const TlRecord tl_pair_record[TL_PAIR_KINDS];
+/* Whose a kind is: who makes its rows and reads them, and without whom they mean nothing. */
+typedef enum TlPairOwner {
+  TL_OF_METHOD,    /* contact memory of one method of contact */
+  TL_OF_SEARCH,    /* of the search by places */
+  TL_OF_SLEEP,     /* of bodies that sleep */
+  TL_OF_REDUCTION, /* of the model reduction */
+  TL_OF_SCENE      /* what the study or its nets join */
+} TlPairOwner;
+extern const TlPairOwner tl_pair_kind_owner[TL_PAIR_KINDS];
 /* One of a kind, for messages: "hinge". */
 extern const char *const tl_pair_kind_name[TL_PAIR_KINDS];
 

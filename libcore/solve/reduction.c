@@ -101,8 +101,8 @@ static void recall_moments(TlReduce *d) {
 }
 
 void tl_reduce_forget(TlBodies *bodies) {
-  TlPairRows *of = bodies->pairs.of;
-  of[TL_MERGES].count = of[TL_INNER].count = of[TL_TRIALS].count = of[TL_STANDING].count = 0;
+  for (int k = 0; k < TL_PAIR_KINDS; k++)
+    if (tl_pair_kind_owner[k] == TL_OF_REDUCTION) bodies->pairs.of[k].count = 0;
 }
 
 TlStatus tl_reduce_open(TlReduce *d, const TlBoundary *boundary, const TlTwist *start) {

@@ -284,16 +284,19 @@ TlStatus tl_step_check_bodies(const TlStep *s) {
   return TL_OK;
 }
 
-static bool is_of_places(TlPairKind kind) {
-  return kind == TL_PLACES || kind == TL_PLACE_SEARCHES;
-}
-
-static bool is_of_reduction(TlPairKind kind) {
-  return kind == TL_INNER || kind == TL_TRIALS || kind == TL_STANDING;
-}
-
-static bool is_of_sleep(TlPairKind kind) {
-  return kind == TL_SLEEPING || kind == TL_SLEEPING_PLACES || kind == TL_SLEEPING_SEARCHES;
+/* Contact memory that this step reads or hands on; another method's means nothing here. */
+static bool keeps_memory(const TlStep *s, TlPairKind kind) {
+  const TlMethodKind *method = tl_method(s->model->method);
+  switch (tl_pair_kind_owner[kind]) {
+  case TL_OF_METHOD:
+    return kind == method->memory;
+  case TL_OF_SEARCH:
+    return s->model->search.edges == TL_EDGES_PLACES;
+  case TL_OF_REDUCTION:
+    return method->reduces;
+  default:
+    return true;
+  }
 }
 
 /* What tl_step makes the bodies' `work` from. */
@@ -320,13 +323,9 @@ void tl_step_charge(const TlStep *s, const TlGroups *groups) {
 
 TlStatus tl_step_begin(const TlStep *s) {
   TlBodies *b = &s->state->bodies;
-  bool places = s->model->search.edges == TL_EDGES_PLACES;
   TL_TRY(tl_step_check_constraints(s));
-  for (int k = 0; k < TL_FIRST_CONSTRAINT; k++) /* another method's memory means nothing here */
-    if (k != (int)tl_method(s->model->method)->memory && !is_of_sleep((TlPairKind)k) &&
-        !(places && is_of_places((TlPairKind)k)) &&
-        !(is_of_reduction((TlPairKind)k) && tl_method(s->model->method)->reduces))
-      b->pairs.of[k].count = 0;
+  for (int k = 0; k < TL_FIRST_CONSTRAINT; k++)
+    if (!keeps_memory(s, (TlPairKind)k)) b->pairs.of[k].count = 0;
   if (s->sync) {
     place_boundaries(s);
     TL_TRY(begin_work(s));
