@@ -46,30 +46,11 @@ planes:
 - {point_m: [0.09, 0, 0], normal: [-1, 0, 0]}
 - {point_m: [0, 0.09, 0], normal: [0, -1, 0]}
 YAML
-cat >cell.yaml <<'YAML'
-time: {dt_s: 2.5e-5, steps: 200, frame_every_s: 0, history_every_s: 5.0e-5}
-gravity_m_s2: [0, 0, 0]
-shapes: [{name: ball, kind: sphere, diameter_m: 8.0e-3}]
-bodies:
-- {shape: ball, position_m: [-4.0e-3, -4.0e-3, 4.0e-3], count: 2, step_m: [0, 0, 8.0e-3]}
-- {shape: ball, position_m: [4.0e-3, -4.0e-3, 4.0e-3], count: 2, step_m: [0, 0, 8.0e-3]}
-- {shape: ball, position_m: [-4.0e-3, 4.0e-3, 4.0e-3], count: 2, step_m: [0, 0, 8.0e-3]}
-- {shape: ball, position_m: [4.0e-3, 4.0e-3, 4.0e-3], count: 2, step_m: [0, 0, 8.0e-3]}
-triaxial:
-  radius_m: 0.0097
-  height_m: 0.016
-  membrane: {radius_m: 0.003, stiffness_N_m: 400, damping: 0.3}
-  stages:
-  - {kind: consolidate, pressure_Pa: 1.0e+4, ramp_s: 5.0e-4, most_s: 1.0e-3}
-  - {kind: shear, rate_per_s: 5, until_strain: 0.5}
-solver: {method: penalty}
-penalty: {spread: deepest, normal_N_m: 1.0e+4}
-contact: {friction: 0.5, damping_per_s: 50}
-YAML
 need talus-solve heap.yaml -o run
 cp -r run out/run
-need talus-solve cell.yaml -o out/dense
-need talus-solve cell.yaml -o out/loose --set contact.friction=0.3
+cell=("$repository/tests/support/cell.yaml" --set time.steps=200 --set time.history_every_s=5e-5)
+need talus-solve "${cell[@]}" -o out/dense
+need talus-solve "${cell[@]}" -o out/loose --set contact.friction=0.3
 awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) c[$i] = i; print "axial_strain,deviatoric_stress_Pa"}
   NR > 1 && $c["kind"] == "shear" {print $c["axial_strain"] "," $c["deviatoric_stress_Pa"]}' out/dense/triaxial.csv >lab.csv
 [ "$(sqlite3 out/catalog.tals "SELECT count(*) FROM avatar WHERE id = 12")" = 1 ] || { echo "FAILED: no grain 12"; exit 1; }

@@ -46,29 +46,7 @@ walls:
 - {kind: box, grains: inside, point_m: [0, 0, 50], size_m: [100, 100, 100], open: [-z, +z]}
 - {kind: plane, point_m: [0, 0, -9], velocity_m_s: [0, 0, 1]}
 YAML
-# Eight balls in a triaxial cell.
-cat >cell.yaml <<'YAML'
-title: eight balls in a cell
-time: {dt_s: 2.5e-5, steps: 120, frame_every_s: 0, history_every_s: 1.0e-4}
-gravity_m_s2: [0, 0, 0]
-shapes: [{name: ball, kind: sphere, diameter_m: 8.0e-3}]
-bodies:
-- {shape: ball, position_m: [-4.0e-3, -4.0e-3, 4.0e-3], count: 2, step_m: [0, 0, 8.0e-3]}
-- {shape: ball, position_m: [4.0e-3, -4.0e-3, 4.0e-3], count: 2, step_m: [0, 0, 8.0e-3]}
-- {shape: ball, position_m: [-4.0e-3, 4.0e-3, 4.0e-3], count: 2, step_m: [0, 0, 8.0e-3]}
-- {shape: ball, position_m: [4.0e-3, 4.0e-3, 4.0e-3], count: 2, step_m: [0, 0, 8.0e-3]}
-triaxial:
-  radius_m: 0.0097
-  height_m: 0.016
-  membrane: {radius_m: 0.003, stiffness_N_m: 400, damping: 0.3}
-  stages:
-  - {kind: consolidate, pressure_Pa: 1.0e+4, ramp_s: 5.0e-4, most_s: 1.0e-3}
-  - {kind: shear, rate_per_s: 5, until_strain: 0.5}
-solver: {method: penalty}
-penalty: {spread: deepest, normal_N_m: 1.0e+4}
-contact: {friction: 0.5, damping_per_s: 50}
-YAML
-quiet "$BIN/talus-solve" cell.yaml
+quiet "$BIN/talus-solve" "$root/tests/support/cell.yaml" -o cell.run # eight balls in a triaxial cell
 
 # What pip installs is what is tested. The copy keeps the build's files out of the sources.
 cp -r "$root/python" source

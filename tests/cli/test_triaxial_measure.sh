@@ -2,6 +2,7 @@
 # talus-measure --triaxial on written curves: tables, pictures, a laboratory curve, runs over each other,
 # refusals. The numbers themselves are held by the unit test triaxial_measures.
 set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 bad=0
@@ -50,28 +51,7 @@ measure a -o named --triaxial --with=b --label=rough --label=smooth || { fail "n
 [ "$(cut -d, -f1 named/triaxial_runs.csv | tail -2 | tr '\n' ' ')" = '"rough" "smooth" ' ] ||
   { fail "labels"; cat named/triaxial_runs.csv; }
 # the solver's own table has the columns that are read
-cat >cell.yaml <<'YAML'
-time: {dt_s: 2.5e-5, steps: 120, frame_every_s: 0, history_every_s: 1.0e-4}
-frames: {contacts: true}
-gravity_m_s2: [0, 0, 0]
-shapes: [{name: ball, kind: sphere, diameter_m: 8.0e-3}]
-bodies:
-- {shape: ball, position_m: [-4.0e-3, -4.0e-3, 4.0e-3], count: 2, step_m: [0, 0, 8.0e-3]}
-- {shape: ball, position_m: [4.0e-3, -4.0e-3, 4.0e-3], count: 2, step_m: [0, 0, 8.0e-3]}
-- {shape: ball, position_m: [-4.0e-3, 4.0e-3, 4.0e-3], count: 2, step_m: [0, 0, 8.0e-3]}
-- {shape: ball, position_m: [4.0e-3, 4.0e-3, 4.0e-3], count: 2, step_m: [0, 0, 8.0e-3]}
-triaxial:
-  radius_m: 0.0097
-  height_m: 0.016
-  membrane: {radius_m: 0.003, stiffness_N_m: 400, damping: 0.3}
-  stages:
-  - {kind: consolidate, pressure_Pa: 1.0e+4, ramp_s: 5.0e-4, most_s: 1.0e-3}
-  - {kind: shear, rate_per_s: 5, until_strain: 0.5}
-solver: {method: penalty}
-penalty: {spread: deepest, normal_N_m: 1.0e+4}
-contact: {friction: 0.5, damping_per_s: 50}
-YAML
-"$BIN/talus-solve" -q cell.yaml >out.txt 2>&1 || { fail "a cell"; cat out.txt; }
+"$BIN/talus-solve" -q "$root/tests/support/cell.yaml" -o cell.run >out.txt 2>&1 || { fail "a cell"; cat out.txt; }
 measure cell.run -o s --triaxial --packing --modulus-strain=0.005 || { fail "measuring a cell"; cat err.txt; }
 near "grains of the cell" "$(awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == "grains") c = i} {v = $c} END {print v}' s/packing.csv)" 8 0 # the platen is none
 last() { awk -F, -v want="$2" 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == want) c = i} {v = $c} END {print v}' "$1"; }

@@ -9,6 +9,7 @@
 # and case at most; JOBS=N at a time (two a core: starting MPI is mostly waiting). LOG=FILE takes what was not clean.
 # Exit 1 when a run crashed, hung, succeeded silently, or left things untidy.
 set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
 jobs=${JOBS:-$((2 * $(nproc)))} # nproc heeds OMP_NUM_THREADS
 export LC_ALL=C OMP_NUM_THREADS=1 OMPI_MCA_rmaps_base_oversubscribe=1 GOMP_SPINCOUNT=1000
 # a solver that starts alone needs no helper process of Open MPI's, nor does a rank a network
@@ -57,27 +58,7 @@ walls:
 contact: {friction: 0.4, boundary_friction: 0, restitution: 0.1}
 YAML
   printf 'time_s,x_m,y_m,z_m\n0,0,0,0\n1,0,0,0.001\n' >way.csv
-  cat >cell.yaml <<'YAML'
-time: {dt_s: 2.5e-5, steps: 120, frame_every_s: 1.0e-3, history_every_s: 1.0e-4}
-frames: {contacts: true}
-gravity_m_s2: [0, 0, 0]
-shapes: [{name: ball, kind: sphere, diameter_m: 8.0e-3}]
-bodies:
-- {shape: ball, position_m: [-4.0e-3, -4.0e-3, 4.0e-3], count: 2, step_m: [0, 0, 8.0e-3]}
-- {shape: ball, position_m: [4.0e-3, -4.0e-3, 4.0e-3], count: 2, step_m: [0, 0, 8.0e-3]}
-- {shape: ball, position_m: [-4.0e-3, 4.0e-3, 4.0e-3], count: 2, step_m: [0, 0, 8.0e-3]}
-- {shape: ball, position_m: [4.0e-3, 4.0e-3, 4.0e-3], count: 2, step_m: [0, 0, 8.0e-3]}
-triaxial:
-  radius_m: 0.0097
-  height_m: 0.016
-  membrane: {radius_m: 0.003, stiffness_N_m: 400, damping: 0.3}
-  stages:
-  - {kind: consolidate, pressure_Pa: 1.0e+4, ramp_s: 5.0e-4, most_s: 1.0e-3}
-  - {kind: shear, rate_per_s: 5, until_strain: 0.5}
-solver: {method: penalty}
-penalty: {spread: deepest, normal_N_m: 1.0e+4}
-contact: {friction: 0.5, damping_per_s: 50}
-YAML
+  cp "$root/tests/support/cell.yaml" .
 }
 # A tetrahedron of 1 mm in three formats.
 meshes() {
