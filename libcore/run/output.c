@@ -93,7 +93,8 @@ void tl_output_view(const TlOutput *output, const char *folder) {
   if (!output->writer) return;
   double start = tl_clock_s();
   if (tl_results_write_paraview(folder) != TL_OK)
-    tl_log_warn("%s: without " TL_PARAVIEW_FILE ", which ParaView opens: %s", folder, tl_message());
+    tl_log_error("warning: %s: without " TL_PARAVIEW_FILE ", which ParaView opens: %s", folder,
+                 tl_message()); /* with --quiet, too: a product is missing */
   tl_log_debug("%s: " TL_PARAVIEW_FILE " took %.2f s", folder, tl_clock_s() - start);
 }
 

@@ -9,7 +9,7 @@
  *     --most=N         runs of each kind at most; 0: every call fails once
  *     --limit=SECONDS  a run that takes longer, and 30 times as long as the undisturbed one, hangs
  * (20)
- *     --told=GLOB      a product that a success may lack when standard error names it
+ *     --told=GLOB      products that a success may lack when standard error names them; @(A|B): A or B
  *     --clears=GLOB    files of an earlier run, which --overwrite removes before the new one begins
  *     --exit=STATUS    of the undisturbed command (0)
  *     --rank=R         under mpirun: calls of this rank only; what mpirun itself says on standard
@@ -364,7 +364,7 @@ static void find_difference(const Run *good, const Run *run, char *text, size_t 
     const char *slash = strrchr(ought->path, '/');
     bool told = said(&run->error, slash ? slash + 1 : ought->path) ||
                 (is && option.rank >= 0 && said(&run->error, "could not be saved"));
-    if (option.told && fnmatch(option.told, ought->path, 0) == 0 && told &&
+    if (option.told && fnmatch(option.told, ought->path, FNM_EXTMATCH) == 0 && told &&
         (!is || option.rank >= 0))
       continue;
     snprintf(text, size, "%s is %s", ought->path, is ? "different" : "missing");

@@ -116,6 +116,7 @@ prepare() {
 }
 
 # ---- cases: name, files it needs, options of inject.c, --, command ----
+told='@(*.tck|run.vtkhdf|*/run.vtkhdf)' # a run goes on without them, and says so
 # Cases run side by side, the runs of a case one after the other and always in the same folder, for
 # products may hold their full path.
 most=${MOST:-$([ -n "${FULL:-}" ] && echo 0 || echo 60)}
@@ -211,15 +212,15 @@ cases() {
   try catalog-remove-sample c.tals -- talus-catalog remove-sample -q c.tals sand
   try solve-keys "" -- talus-solve --keys
   try solve-dry-run "drop.yaml c.tals" --any-output -- talus-solve -q -n drop.yaml
-  try solve-drop "drop.yaml c.tals" --grows='*.csv' --told='*.tck' -- talus-solve -q drop.yaml -o r
-  try solve-over "drop.yaml c.tals drop.run" --grows='*.csv' --told='*.tck' --clears='drop.run/*' -- talus-solve -q drop.yaml -o drop.run --overwrite
-  try solve-resume "drop.yaml c.tals part.run" --grows='*.csv' --told='*.tck' -- talus-solve -q --resume part.run --set time.steps=6
+  try solve-drop "drop.yaml c.tals" --grows='*.csv' --told="$told" -- talus-solve -q drop.yaml -o r
+  try solve-over "drop.yaml c.tals drop.run" --grows='*.csv' --told="$told" --clears='drop.run/*' -- talus-solve -q drop.yaml -o drop.run --overwrite
+  try solve-resume "drop.yaml c.tals part.run" --grows='*.csv' --told="$told" -- talus-solve -q --resume part.run --set time.steps=6
   try ensemble "blocks.yaml c.tals" --grows='*.csv' --saves='r/blocks/*.tck' -- talus-ensemble -q blocks.yaml -o r
   try releases "blocks.yaml c.tals" --grows='*.csv' --saves='r/blocks/*.tck' -- talus-ensemble -q blocks.yaml -o r \
     --set ensemble.count=2 --set ensemble.blocks_together=2 --set ensemble.grounds=2 --set terrain.roughness_m=0.01 \
     --set 'ensemble.ranges=[{key: contact.friction, low: 0.2, high: 0.6}]'
-  try solve-walls "walls.yaml way.csv" --grows='*.csv' --told='*.tck' -- talus-solve -q walls.yaml -o r
-  try solve-cell cell.yaml --grows='*.csv' --told='*.tck' -- talus-solve -q cell.yaml -o r
+  try solve-walls "walls.yaml way.csv" --grows='*.csv' --told="$told" -- talus-solve -q walls.yaml -o r
+  try solve-cell cell.yaml --grows='*.csv' --told="$told" -- talus-solve -q cell.yaml -o r
   try measure drop.run -- talus-measure -q drop.run -o m
   try measure-packing walls.run -- talus-measure -q walls.run -o m --packing
   try measure-packing-plot walls.run --limit=60 -- talus-measure -q walls.run -o m --packing --plot
@@ -237,7 +238,7 @@ cases() {
   try report-two "drop.run part.run" --limit=60 --most=$few -- talus-report -q drop.run part.run --label=a --label=b -o r.html
   try report-scan "c.tals labels.h5 scan.h5 r.html" --limit=60 --most=$few -- talus-report -q c.tals --stack=scan.h5 --stack=labels.h5 -o r.html --overwrite
   for rank in 0 1; do
-    try solve-two-ranks-$rank "drop.yaml c.tals" --grows='*.csv' --told='*.tck' --rank=$rank --limit=60 -- talus-mpirun -n 2 "$BIN/talus-solve" -q drop.yaml -o r
+    try solve-two-ranks-$rank "drop.yaml c.tals" --grows='*.csv' --told="$told" --rank=$rank --limit=60 -- talus-mpirun -n 2 "$BIN/talus-solve" -q drop.yaml -o r
   done
   [ -z "${LIBRARIES:-}" ] || libraries
 }
