@@ -420,7 +420,12 @@ const char *tl_checkpoint_name(const TlCheckpoint *c, int i) {
 TlStatus tl_checkpoint_find(const TlCheckpoint *c, const char *name, const char *layout,
                             size_t record_bytes, int64_t *records) {
   const Section *s = section_of(c, name);
-  if (!s) return tl_fail(TL_EINPUT, "%s: has no section '%s'", c->path, name);
+  if (!s)
+    return tl_fail(
+        TL_EINPUT,
+        "%s: has no section '%s', which this program needs; resume with the program that "
+        "wrote it",
+        c->path, name);
   if (strcmp(s->head.layout, layout) != 0 || s->head.record_bytes != record_bytes)
     return tl_fail(TL_EINPUT,
                    "%s: section '%s' is laid out as '%s', and this program knows '%s'; resume with "
