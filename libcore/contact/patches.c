@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-enum { CORNERS = 6, ROUNDS = 6 };
+enum { CORNERS = 6, ROUNDS = 6, STEPS = 8, CUTS = 3 };
 static const double CELLS = 1.2;          /* radius of the hexagon, */
 static const double LEAST_HEXAGON = 0.07; /* and at least this of the smaller radius */
 /* Over r: curvatures are taken for no less, smoothly, where they say how wide a patch is; and where they say
@@ -12,6 +12,8 @@ static const double FLAT = 0.15, LEVEL = 0.03;
  * vanish it runs away from the smallest motion, and the derivative knows no bound. */
 static const double SLANT = 0.25;
 static const double OFF = 0.02; /* of the hexagon: so far from its place a look will do */
+/* Of the depth: what a step to the deepest point must gain. With a ten thousandth the work round closed loops doubles. */
+static const double GAIN = 1e-8;
 
 static const double COS[CORNERS] = {1, 0.5, -0.5, -1, -0.5, 0.5};
 #define SIN60 0.86602540378443864676
@@ -45,7 +47,6 @@ typedef struct Parabola {
   double inverse[3];       /* of H, bounded; uu, uv, vv */
   double low, high;        /* the eigenvalues, bounded, that the width follows from */
   double way[2];           /* from the middle to the least F */
-  double gap;              /* there */
 } Parabola;
 
 /* The amount of a curvature, and no less than this, smoothly; and its slope where it is `bounded`. */
@@ -91,7 +92,6 @@ static bool look_around(const Field *field, const Frame *at, Parabola *p) {
   invert(p, field->level);
   p->way[0] = -(p->inverse[0] * p->slope[0] + p->inverse[1] * p->slope[1]);
   p->way[1] = -(p->inverse[1] * p->slope[0] + p->inverse[2] * p->slope[1]);
-  p->gap = middle + 0.5 * (p->slope[0] * p->way[0] + p->slope[1] * p->way[1]);
   p->high = no_less(p->mean + p->spread, field->flat);
   p->low = no_less(p->mean - p->spread, field->flat);
   return true;
@@ -99,20 +99,20 @@ static bool look_around(const Field *field, const Frame *at, Parabola *p) {
 
 /* ---- its force ---- */
 
-/* Derivatives of U/k by the seven values, where the middle follows the place. */
-static void weigh(const Parabola *p, double h, double level, const Frame *at,
+/* Derivatives of U/k by the seven values at a depth of d, where the middle follows the place. */
+static void weigh(const Parabola *p, double d, double h, double level, const Frame *at,
                   double weight[CORNERS + 1]) {
-  double det = p->low * p->high, root = 1 / sqrt(det), d = -p->gap;
-  double by_gap = -M_PI * d * d * root, by_det = -M_PI / 6 * d * d * d * root / det;
+  double det = p->low * p->high, root = 1 / sqrt(det);
+  double by_det = -M_PI / 6 * d * d * d * root / det;
   double low = by_det * p->high * no_less_slope(p->mean - p->spread, p->low),
          high = by_det * p->low * no_less_slope(p->mean + p->spread, p->high);
   double part = (high - low) / tl_max(p->spread, 1e-12 * p->high);
   double by_mean = low + high, by_half = part * p->half, by_turn = part * p->turn;
-  weight[CORNERS] = by_gap - by_mean * 2 / (h * h);
+  weight[CORNERS] = -by_mean * 2 / (h * h);
   for (int k = 0; k < CORNERS; k++) {
     double c = COS[k], s = SIN[k], h2 = h * h;
-    weight[k] = by_gap * (p->way[0] * c + p->way[1] * s) / (3 * h) + by_mean * 2 / (CORNERS * h2) +
-                by_half * 2 * (c * c - s * s) / (3 * h2) + by_turn * 4 * c * s / (3 * h2);
+    weight[k] = by_mean * 2 / (CORNERS * h2) + by_half * 2 * (c * c - s * s) / (3 * h2) +
+                by_turn * 4 * c * s / (3 * h2);
   }
   /* The middle x follows the place, where the slope is 0: dx = -J^-1 d(slope), J its derivative by x.
    * On that way U changes by `pull` a metre. */
@@ -130,6 +130,34 @@ static void weigh(const Parabola *p, double h, double level, const Frame *at,
   double qu = (jacobian[1][1] * pull[0] - jacobian[1][0] * pull[1]) / size,
          qv = (jacobian[0][0] * pull[1] - jacobian[0][1] * pull[0]) / size;
   for (int k = 0; k < CORNERS; k++) weight[k] -= (qu * COS[k] + qv * SIN[k]) / (3 * h);
+}
+
+typedef struct Deepest { /* where F is least */
+  TlVec3 x;
+  Look look;
+} Deepest;
+
+/* From the middle of the hexagon, by steps that the parabola's curvatures tell and F itself judges: on a flat face beside a
+ * rounded edge the least F of the parabola is up to a fifth too shallow. False: there is no field. */
+static bool go_deepest(const Field *field, const Frame *at, const Parabola *p, Deepest *deep) {
+  for (int step = 0; step < STEPS; step++) {
+    double su = tl_dot(deep->look.sum, at->u), sv = tl_dot(deep->look.sum, at->v);
+    double u = -(p->inverse[0] * su + p->inverse[1] * sv),
+           v = -(p->inverse[1] * su + p->inverse[2] * sv);
+    if (-0.5 * (su * u + sv * v) < GAIN * fabs(deep->look.f)) return true;
+    double far = sqrt(u * u + v * v), most = 0.5 * field->hexagon,
+           part = far > most ? most / far : 1;
+    for (int cut = 0;; cut++, part *= 0.4) {
+      Deepest next = {.x = tl_axpy(tl_axpy(deep->x, part * u, at->u), part * v, at->v)};
+      if (!field->at(field->context, next.x, &next.look)) return false;
+      if (next.look.f < deep->look.f) {
+        *deep = next;
+        break;
+      }
+      if (cut == CUTS) return true;
+    }
+  }
+  return true;
 }
 
 static TlVec3 shortened(TlVec3 v, double most) {
@@ -153,9 +181,14 @@ static bool patch_at(const Field *field, TlPoint *point) {
     at.x = tl_axpy(tl_axpy(at.x, part * p.way[0], at.u), part * p.way[1], at.v);
     n = tl_unit(p.look[CORNERS].across);
   }
-  if (!(p.gap < 0)) return false;
-  weigh(&p, h, field->level, &at, weight);
-  TlVec3 force = {0, 0, 0}, moment = {0, 0, 0}; /* on a, over k; about the middle */
+  Deepest deep = {at.x, p.look[CORNERS]};
+  if (!go_deepest(field, &at, &p, &deep)) return false;
+  double d = -deep.look.f;
+  if (!(d > 0)) return false;
+  weigh(&p, d, h, field->level, &at, weight);
+  double root = 1 / sqrt(p.low * p.high), plain = M_PI * d * d * root;
+  TlVec3 force = tl_scale(plain, deep.look.across); /* on a, over k; about the middle */
+  TlVec3 moment = tl_cross(tl_sub(deep.x, at.x), force);
   for (int k = 0; k <= CORNERS; k++) {
     TlVec3 f = tl_scale(-weight[k], p.look[k].across);
     force = tl_add(force, f);
@@ -163,8 +196,7 @@ static bool patch_at(const Field *field, TlPoint *point) {
     TlVec3 arm = tl_axpy(tl_scale(h * COS[k], at.u), h * SIN[k], at.v);
     moment = tl_add(moment, tl_cross(arm, f));
   }
-  double d = -p.gap, root = 1 / sqrt(p.low * p.high), plain = M_PI * d * d * root;
-  TlVec3 straight = tl_scale(plain, tl_unit(p.look[CORNERS].across));
+  TlVec3 straight = tl_scale(plain, tl_unit(deep.look.across));
   force = tl_add(straight, shortened(tl_sub(force, straight), SLANT * plain));
   moment = shortened(moment, plain * h);
   double size = tl_norm(force);
@@ -172,7 +204,7 @@ static bool patch_at(const Field *field, TlPoint *point) {
   point->p = tl_add(at.x, tl_scale(1 / (size * size), tl_cross(force, moment)));
   point->n = tl_scale(1 / size, force);
   point->twist_m = tl_dot(moment, force) / (size * size);
-  point->gap = p.gap;
+  point->gap = -d;
   point->area_m2 = 2 * M_PI * d * root;
   point->filled = 0.5;
   point->filled2 = 1.0 / 3;

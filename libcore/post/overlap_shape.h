@@ -29,6 +29,7 @@ typedef struct TlOverlapShape {
   const TlAvatar *avatar; /* borrowed */
   TlOverlapForm form;
   double radius_m; /* ball */
+  double bend_m;   /* grid: second differences that count as equal */
   int parts;       /* convex; the body is their union */
   TlConvex part[TL_OVERLAP_PARTS];
   double sample_m;    /* distance of the lattice that samples come from */
