@@ -13,7 +13,7 @@ static const double FLAT = 0.15, LEVEL = 0.03;
 static const double SLANT = 0.25;
 static const double OFF = 0.02; /* of the hexagon: so far from its place a look will do */
 /* Of the depth: what a step to the deepest point must gain. With a ten thousandth the work round closed loops doubles. */
-static const double GAIN = 1e-8;
+static const double GAIN = 1e-10;
 
 static const double COS[CORNERS] = {1, 0.5, -0.5, -1, -0.5, 0.5};
 #define SIN60 0.86602540378443864676
@@ -135,27 +135,45 @@ static void weigh(const Parabola *p, double d, double h, double level, const Fra
 typedef struct Deepest { /* where F is least */
   TlVec3 x;
   Look look;
+  double slope[2]; /* of F along the frame's u and v */
 } Deepest;
+
+static void take_slope(Deepest *deep, const Frame *at) {
+  deep->slope[0] = tl_dot(deep->look.sum, at->u);
+  deep->slope[1] = tl_dot(deep->look.sum, at->v);
+}
+
+static double steepness2(const Deepest *deep) {
+  return deep->slope[0] * deep->slope[0] + deep->slope[1] * deep->slope[1];
+}
+
+/* A step that lowers F, or its slope where F ends in rounding. Sets *stuck where there is none. False: there is no field. */
+static bool step_down(const Field *field, const Frame *at, double u, double v, Deepest *deep,
+                      bool *stuck) {
+  double far = sqrt(u * u + v * v), most = 0.5 * field->hexagon, part = far > most ? most / far : 1;
+  for (int cut = 0; cut <= CUTS; cut++, part *= 0.4) {
+    Deepest next = {.x = tl_axpy(tl_axpy(deep->x, part * u, at->u), part * v, at->v)};
+    if (!field->at(field->context, next.x, &next.look)) return false;
+    take_slope(&next, at);
+    if (!(next.look.f < deep->look.f || steepness2(&next) < steepness2(deep))) continue;
+    *deep = next;
+    return true;
+  }
+  *stuck = true;
+  return true;
+}
 
 /* From the middle of the hexagon, by steps that the parabola's curvatures tell and F itself judges: on a flat face beside a
  * rounded edge the least F of the parabola is up to a fifth too shallow. False: there is no field. */
 static bool go_deepest(const Field *field, const Frame *at, const Parabola *p, Deepest *deep) {
-  for (int step = 0; step < STEPS; step++) {
-    double su = tl_dot(deep->look.sum, at->u), sv = tl_dot(deep->look.sum, at->v);
-    double u = -(p->inverse[0] * su + p->inverse[1] * sv),
-           v = -(p->inverse[1] * su + p->inverse[2] * sv);
-    if (-0.5 * (su * u + sv * v) < GAIN * fabs(deep->look.f)) return true;
-    double far = sqrt(u * u + v * v), most = 0.5 * field->hexagon,
-           part = far > most ? most / far : 1;
-    for (int cut = 0;; cut++, part *= 0.4) {
-      Deepest next = {.x = tl_axpy(tl_axpy(deep->x, part * u, at->u), part * v, at->v)};
-      if (!field->at(field->context, next.x, &next.look)) return false;
-      if (next.look.f < deep->look.f) {
-        *deep = next;
-        break;
-      }
-      if (cut == CUTS) return true;
-    }
+  bool stuck = false;
+  take_slope(deep, at);
+  for (int step = 0; step < STEPS && !stuck; step++) {
+    const double *s = deep->slope;
+    double u = -(p->inverse[0] * s[0] + p->inverse[1] * s[1]),
+           v = -(p->inverse[1] * s[0] + p->inverse[2] * s[1]);
+    if (-0.5 * (s[0] * u + s[1] * v) < GAIN * fabs(deep->look.f)) return true;
+    if (!step_down(field, at, u, v, deep, &stuck)) return false;
   }
   return true;
 }
@@ -181,7 +199,7 @@ static bool patch_at(const Field *field, TlPoint *point) {
     at.x = tl_axpy(tl_axpy(at.x, part * p.way[0], at.u), part * p.way[1], at.v);
     n = tl_unit(p.look[CORNERS].across);
   }
-  Deepest deep = {at.x, p.look[CORNERS]};
+  Deepest deep = {.x = at.x, .look = p.look[CORNERS]};
   if (!go_deepest(field, &at, &p, &deep)) return false;
   double d = -deep.look.f;
   if (!(d > 0)) return false;
