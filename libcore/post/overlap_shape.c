@@ -30,7 +30,7 @@ static const double EDGE_BEND = 0.8, EDGE_SHARE = 0.01;
  * three. Where one of them is large, for an edge of the grain lies on that side, the other one counts
  * for more (weights of WENO, Jiang and Shu 1996; second differences below `small` count as equal):
  * the plain cubic would make a face bulge beside its edges by a quarter of a cell. Where there are no such edges the
- * weights would only flatten what is round: a block of seven cells a radius with rounded edges lay 0.1% of it too deep
+ * weights would only flatten what is round: a block of six cells a radius with rounded edges lay 0.1% of it
  * below its formula's surface in the mean. */
 typedef struct Cubic {
   double value, along, beside[2];

@@ -4,7 +4,7 @@
 # docs/validation/score.csv, without it they are shown from there.
 # stdout: one line a figure. docs/ are rewritten from the same records: all blocks of what ran.
 # All of validation runs JUDGE_JOBS studies side by side (by default one a core), each with one thread, the longest
-# first; a single study, and all that judges speed, has the machine to itself.
+# first. A single study has the machine to itself, and so has each program of bench.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 kind=$1 only=${2:-}

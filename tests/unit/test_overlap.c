@@ -431,7 +431,7 @@ static double power(double x, double exponent) {
   return copysign(pow(fabs(x), exponent), x);
 }
 
-/* Its edges are round, a cell and a half in radius: weights that are for sharper edges would shift its surface, by 0.1% of
+/* Its edges are round, a cell and a half in radius: weights that are for sharper edges would shift its surface, by 0.06% of
  * the radius in the mean. */
 START_TEST(surface_of_a_coarse_block_with_round_edges_is_that_of_its_formula) {
   const double size[3] = {1.1, 1, 0.8}, e = 0.4, r = 0.4;

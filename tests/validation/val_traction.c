@@ -15,9 +15,9 @@
 #include <string.h>
 
 static const double WITHIN = 0.2; /* of the true overlap: the goal for every contact */
-/* Of the radius: contacts that are judged, above the oracle's grain. At the creases of stones the
- * solver's spline and the oracle's interpolation of one grid lie up to 0.09% of the radius apart, and at the rounded edges
- * of a block on six cells a radius up to 0.4%. So these grains are softer and their deeper contacts are judged. */
+/* Of the radius: contacts that are judged, above the oracle's grain. Stones have creases, where
+ * contacts are off by up to 0.09% of the radius; at the rounded edges of a block on six cells a radius the solver's spline
+ * and the oracle's interpolation lie up to 0.4% apart. So these grains are softer and their deeper contacts are judged. */
 static const double LEAST = 2e-4, CREASED = 1e-3, COARSE = 3e-3;
 
 typedef struct Case {
