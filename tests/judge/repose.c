@@ -119,9 +119,15 @@ static void go_until_rest(TlRunOptions *options, const ReposeEdition *e, ReposeW
   options->stop_context = &watch;
   JUDGE_OK(open_run(&run, options));
   if (!options->resume) put(&run, start);
-  TlStatus status = tl_run_go(&run);
-  if ((double)watch.resting * run.model->setup.time.dt_s <= CALM_S)
-    JUDGE_OK(status); /* else we did */
+  char *rested = tl_path_join(options->output, "rested.txt");
+  if (!options->resume || !tl_file_exists(rested)) { /* else it would run on */
+    TlStatus status = tl_run_go(&run);
+    if ((double)watch.resting * run.model->setup.time.dt_s <= CALM_S)
+      JUDGE_OK(status); /* else we did */
+    else
+      JUDGE_OK(tl_file_write(rested, "", 0, true));
+  }
+  tl_free(rested);
   look(&watch);
   result->overlap = deepest(&run);
   result->truth = judge_overlap_of_run(&run);
@@ -194,13 +200,13 @@ static TlRunOptions options_of(Sets *sets, const char *folder) {
       .study = "config/validation/repose.yaml", .sets = &sets->list, .output = folder};
 }
 
-TlGrainState *repose_settle(const ReposeEdition *e, const char *named, ReposeShape shape, int seed,
+TlGrainState *repose_settle(const ReposeEdition *e, ReposeShape shape, int seed,
                             ReposeStack *stack) {
   Sets sets;
   char name[64];
   TlRun run;
   TlGrainState *start;
-  snprintf(name, sizeof name, "%s%s_%d.run", named, repose_shape[shape], seed);
+  snprintf(name, sizeof name, "%s_%d.run", repose_shape[shape], seed);
   settings(e, &(ReposeCase){.shape = shape, .friction = SETTLED_AT, .seed = seed}, &sets,
            e->settle_s, 0);
   TlRunOptions options = options_of(&sets, judge_path(name));

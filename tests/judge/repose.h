@@ -72,9 +72,9 @@ typedef struct ReposeCase {
   const char *sets[REPOSE_SETS]; /* more keys, "section.key=value", until the first NULL */
 } ReposeCase;
 
-/* Returns the grains' states by id; to be freed. named: what the results' name begins with. */
-TlGrainState *repose_settle(const ReposeEdition *edition, const char *named, ReposeShape shape,
-                            int seed, ReposeStack *stack);
+/* Returns the grains' states by id; to be freed. */
+TlGrainState *repose_settle(const ReposeEdition *edition, ReposeShape shape, int seed,
+                            ReposeStack *stack);
 void repose_flow_out(const ReposeEdition *edition, const ReposeCase *c, const TlGrainState *start,
                      ReposeHeap *heap);
 

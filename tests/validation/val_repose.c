@@ -56,7 +56,7 @@ static void run_stack(int which, void *result, void *context) {
   const ReposeEdition *e = context;
   Stack *stack = result;
   int s = which / SEEDS, seed = which % SEEDS + 1;
-  TlGrainState *start = repose_settle(e, "", (ReposeShape)s, seed, &stack->settled);
+  TlGrainState *start = repose_settle(e, (ReposeShape)s, seed, &stack->settled);
   ReposeCase c = {.shape = (ReposeShape)s, .seed = seed};
   for (int m = 0; m < FRICTIONS; m++) {
     c.friction = friction[m];
