@@ -3,6 +3,11 @@
 #include "contact/polygon.h"
 
 #include <math.h>
+#include <string.h>
+
+/* A piece with no more of its contact's load is one point: what friction at its sides would hold against a turn is
+ * next to nothing. */
+static const double SMALL = 0.01;
 
 /* Names of lines: the face's own sides, cuts by the other grain's planes, and cuts half-way between one of
  * these and the nearest. */
@@ -61,54 +66,123 @@ static Sums triangle_of(const TlPolygon *p, const Linear *f, TlVec3 centre, int 
   return integrate(&t, f);
 }
 
-/* Depth times distance from the centre over such a triangle: along rays by hand, across them by three
- * points of Gauss. */
-static double turning_of(const TlPolygon *p, const Linear *f, TlVec3 centre, int i, double area) {
+/* Integrals of depth times the distance from the centre, and times its square. */
+typedef struct Arms {
+  double first, second;
+} Arms;
+
+/* Over such a triangle: along rays by hand, across them by three points of Gauss. */
+static Arms arms_of(const TlPolygon *p, const Linear *f, TlVec3 centre, int i, double area) {
   static const double at[3] = {0.11270166537925831, 0.5, 0.88729833462074169},
                       share[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
   TlVec3 from = p->corner[i], to = p->corner[i + 1 < p->count ? i + 1 : 0];
-  double sum = 0, middle = -value_at(f, centre);
+  double middle = -value_at(f, centre);
+  Arms arms = {0, 0};
   for (int k = 0; k < 3; k++) {
     TlVec3 x = tl_axpy(tl_scale(1 - at[k], from), at[k], to);
-    sum += share[k] * tl_norm(tl_sub(x, centre)) * (middle / 12 - value_at(f, x) / 4);
+    double rim = -value_at(f, x), r2 = tl_norm2(tl_sub(x, centre)), part = 2 * area * share[k];
+    arms.first += part * sqrt(r2) * (middle / 12 + rim / 4);
+    arms.second += part * r2 * (middle / 20 + rim / 5);
   }
-  return 2 * area * sum;
+  return arms;
 }
 
-static TlStatus add_point(const Sums *s, TlVec3 x, TlVec3 n, double share, double depth,
-                          int64_t key, const TlFacetFrame *frame, TlPoints *points) {
-  double whole = s->area * depth;
-  return tl_points_add(points, (TlPoint){.p = tl_add(frame->centre, tl_mat_vec(frame->turn, x)),
-                                         .n = tl_mat_vec(frame->turn, n),
-                                         .gap = -depth,
-                                         .key = key,
-                                         .area_m2 = share * s->area,
-                                         .filled = s->depth / whole,
-                                         .filled2 = s->square / (whole * depth)});
+/* What lies below one plane, f < 0, and of it is nearest to this. */
+typedef struct Piece {
+  TlPolygon polygon;
+  Linear f;
+  TlVec3 n; /* of the plane, from b to a */
+  double share;
+  int32_t number; /* by which its points have their keys */
+  Sums all;
+} Piece;
+
+enum { MOST_PIECES = 24 };
+typedef struct Contact {
+  const TlFacetFrame *frame;
+  TlPoints *points;
+  double load; /* of all its pieces */
+  int count;   /* that wait */
+  Piece piece[MOST_PIECES];
+} Contact;
+
+static TlStatus add_point(const Contact *c, const Piece *piece, const Sums *s, TlVec3 x,
+                          double share, int line) {
+  const TlFacetFrame *frame = c->frame;
+  double depth = tl_max(piece->all.deepest, frame->depth), whole = s->area * depth;
+  return tl_points_add(c->points,
+                       (TlPoint){.p = tl_add(frame->centre, tl_mat_vec(frame->turn, x)),
+                                 .n = tl_mat_vec(frame->turn, piece->n),
+                                 .gap = -depth,
+                                 .key = frame->key - (int64_t)piece->number * TL_FACET_LINES - line,
+                                 .area_m2 = share * piece->share * s->area,
+                                 .filled = s->depth / whole,
+                                 .filled2 = s->square / (whole * depth)});
+}
+
+/* At the centre of pressure; the piece's own plane names no side of it. */
+static TlStatus add_centre(const Contact *c, const Piece *piece, TlVec3 centre, double share) {
+  return add_point(c, piece, &piece->all, centre, share, HALFWAY + piece->number % TL_FACET_PLANES);
 }
 
 /* A face that turns on a face is held by friction all over it, and one point would hold nothing. So each
- * triangle about the centre of pressure is a point, moved from that so far that together they turn as
- * hard as the piece; the centre stays where it is. */
-static TlStatus add_piece(const TlPolygon *p, const Linear *f, TlVec3 n, double share,
-                          int32_t number, const TlFacetFrame *frame, TlPoints *points) {
-  Sums all = integrate(p, f), part[TL_POLYGON_MOST];
-  if (!(all.depth > 0 && all.deepest > 0)) return TL_OK;
-  double depth = tl_max(all.deepest, frame->depth), whole = 0, held = 0;
-  TlVec3 centre = tl_scale(1 / all.depth, all.moment);
+ * triangle about the centre of pressure is a point, moved from that along its arm, and the centre keeps some
+ * of the load: so far and so much that distances from the centre, and their squares, have the same mean over
+ * the load as in the piece. The first makes it turn as hard as the piece, the second slide as hard while it
+ * turns. Where the centre would have to pull it keeps nothing, and the first mean alone is right. */
+static TlStatus divide(const Contact *c, const Piece *piece, TlVec3 centre) {
+  const TlPolygon *p = &piece->polygon;
+  Sums part[TL_POLYGON_MOST];
+  Arms arms = {0, 0}, held = {0, 0};
   for (int i = 0; i < p->count; i++) {
-    part[i] = triangle_of(p, f, centre, i);
+    part[i] = triangle_of(p, &piece->f, centre, i);
     if (!(part[i].depth > 0)) continue;
-    whole += turning_of(p, f, centre, i, part[i].area);
-    held += tl_norm(tl_axpy(part[i].moment, -part[i].depth, centre));
+    Arms more = arms_of(p, &piece->f, centre, i, part[i].area);
+    TlVec3 moved = tl_axpy(part[i].moment, -part[i].depth, centre);
+    arms.first += more.first;
+    arms.second += more.second;
+    held.first += tl_norm(moved);
+    held.second += tl_norm2(moved) / part[i].depth;
   }
-  double stretch = held > 0 ? whole / held : 1;
+  double stretch = held.first > 0 ? arms.first / held.first : 1, sides = 1;
+  if (stretch * held.second * arms.first < arms.second * held.first)
+    sides = stretch * held.second * arms.first / (arms.second * held.first);
   for (int i = 0; i < p->count; i++) {
     if (!(part[i].depth > 0)) continue;
     TlVec3 arm = tl_sub(tl_scale(1 / part[i].depth, part[i].moment), centre);
-    TL_TRY(add_point(&part[i], tl_axpy(centre, stretch, arm), n, share, depth,
-                     frame->key - ((int64_t)number * TL_FACET_LINES + p->after[i]), frame, points));
+    TL_TRY(
+        add_point(c, piece, &part[i], tl_axpy(centre, stretch / sides, arm), sides, p->after[i]));
   }
+  return sides < 1 ? add_centre(c, piece, centre, 1 - sides) : TL_OK;
+}
+
+static TlStatus add_points(const Contact *c, const Piece *piece) {
+  TlVec3 centre = tl_scale(1 / piece->all.depth, piece->all.moment);
+  if (piece->share * piece->all.depth <= SMALL * c->load) return add_centre(c, piece, centre, 1);
+  return divide(c, piece, centre);
+}
+
+/* Pieces wait until the contact's load is known; those for which there is no room are not small. */
+static TlStatus add_piece(Contact *c, Linear f, TlVec3 n, double share, int32_t number,
+                          const TlPolygon *polygon) {
+  Sums all = integrate(polygon, &f);
+  if (!(all.depth > 0 && all.deepest > 0)) return TL_OK;
+  c->load += share * all.depth;
+  bool room = c->count < MOST_PIECES;
+  Piece last, *piece = room ? &c->piece[c->count++] : &last;
+  piece->polygon.count = polygon->count; /* of a polygon what is beyond has no values */
+  memcpy(piece->polygon.corner, polygon->corner, (size_t)polygon->count * sizeof *polygon->corner);
+  memcpy(piece->polygon.after, polygon->after, (size_t)polygon->count * sizeof *polygon->after);
+  piece->f = f;
+  piece->n = n;
+  piece->share = share;
+  piece->number = number;
+  piece->all = all;
+  return room ? TL_OK : divide(c, piece, tl_scale(1 / all.depth, all.moment));
+}
+
+static TlStatus close_contact(const Contact *c) {
+  for (int k = 0; k < c->count; k++) TL_TRY(add_points(c, &c->piece[k]));
   return TL_OK;
 }
 
@@ -185,8 +259,8 @@ static int nearest_planes(const Side *s, const TlPolygon *p, int plane[TL_FACET_
   return count;
 }
 
-static TlStatus add_face(const Side *s, int32_t face, const TlFacetFrame *frame, TlPoints *points) {
-  TlPolygon inside[2], piece[2];
+static TlStatus add_face(Contact *c, const Side *s, int32_t face) {
+  TlPolygon inside[2], nearest[2];
   int plane[TL_FACET_PLANES];
   const TlPolygon *p = within(s, face, inside);
   if (p->count < 3) return TL_OK;
@@ -198,23 +272,32 @@ static TlStatus add_face(const Side *s, int32_t face, const TlFacetFrame *frame,
     for (int i = 0; i < count && from->count > 0; i++) {
       if (i == k) continue;
       Linear nearer = less(&s->plane[plane[i]], mine);
-      cut(from, &nearer, HALFWAY + plane[i], &piece[now]);
-      from = &piece[now];
+      cut(from, &nearer, HALFWAY + plane[i], &nearest[now]);
+      from = &nearest[now];
       now = 1 - now;
     }
     int32_t number = (s->number * TL_FACET_PLANES + face) * TL_FACET_PLANES + plane[k];
-    TL_TRY(add_piece(from, mine, tl_scale(s->flip, mine->n), 0.5, number, frame, points));
+    TL_TRY(add_piece(c, *mine, tl_scale(s->flip, mine->n), 0.5, number, from));
   }
   return TL_OK;
 }
 
+static void open_contact(Contact *c, const TlFacetFrame *frame, TlPoints *points) {
+  c->frame = frame;
+  c->points = points;
+  c->load = 0;
+  c->count = 0;
+}
+
 TlStatus tl_facet_surface(const TlFacetQuery *q, const TlFacetFrame *frame, TlPoints *points) {
+  Contact c;
+  open_contact(&c, frame, points);
   for (int number = 0; number < 2; number++) {
     Side side = side_of(q, number);
     for (int32_t face = 0; face < side.facets->plane_count; face++)
-      TL_TRY(add_face(&side, face, frame, points));
+      TL_TRY(add_face(&c, &side, face));
   }
-  return TL_OK;
+  return close_contact(&c);
 }
 
 /* ---- at a plane ---- */
@@ -222,6 +305,8 @@ TlStatus tl_facet_surface(const TlFacetQuery *q, const TlFacetFrame *frame, TlPo
 TlStatus tl_facet_surface_at_plane(const TlFacets *facets, double scale, TlVec3 n, double d,
                                    const TlFacetFrame *frame, TlPoints *points) {
   Linear plane = {tl_mat_tvec(frame->turn, n), d - tl_dot(n, frame->centre)};
+  Contact c;
+  open_contact(&c, frame, points);
   for (int32_t face = 0; face < facets->plane_count; face++) {
     TlPolygon whole = {.count = facets->loop_count[face]}, below;
     for (int i = 0; i < whole.count; i++) {
@@ -229,7 +314,7 @@ TlStatus tl_facet_surface_at_plane(const TlFacets *facets, double scale, TlVec3 
       whole.after[i] = (int16_t)i;
     }
     cut(&whole, &plane, CUT, &below);
-    TL_TRY(add_piece(&below, &plane, plane.n, 1, face, frame, points));
+    TL_TRY(add_piece(&c, plane, plane.n, 1, face, &below));
   }
-  return TL_OK;
+  return close_contact(&c);
 }

@@ -3,9 +3,10 @@
  *
  * Each grain's faces are cut to what lies inside the other one, and that to the pieces over which one and
  * the same of its planes is nearest. There the depth is linear, and mean, mean square and centre of
- * pressure have closed forms. A piece is a contact point for each of its sides, along that plane's normal,
- * so that it resists being turned about it; the pieces of each grain count for half. The energy is
- * continuous in the poses, and the force is its derivative.
+ * pressure have closed forms. A piece is a contact point for each of its sides and one at its centre of
+ * pressure, along that plane's normal, so that it resists being turned about it; one that bears next to
+ * nothing is the latter alone. The pieces of each grain count for half. The energy is continuous in the
+ * poses, and the force is its derivative.
  *
  * Convex polyhedra, frames and units as in facets.h; a union is its parts. Thread safe.
  */

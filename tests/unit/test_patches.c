@@ -273,6 +273,38 @@ START_TEST(a_cube_on_a_plane_bears_the_closed_forms) {
 }
 END_TEST
 
+/* Friction all over a square face turns as hard as its load is far from the middle, in the mean sqrt(2) + asinh(1)
+ * sixths of a side, and slides as hard, while it turns, as the mean square has it, a sixth of a side's: so the
+ * points that stand for the face have both means. */
+START_TEST(points_of_a_face_lie_as_far_out_as_the_face) {
+  static const TlSearchOptions surfaces = {.edges = TL_EDGES_PLACES, .surface = true};
+  Scene s;
+  open_scene(&s);
+  TlBoundaryPlane plane = {.normal = {0, 0, 1}};
+  TlBoundary boundary = {.kind = &tl_boundary_plane, .data = &plane};
+  TlQuat flat = {1, 0, 0, 0};
+  double d = 0.02 * SIZE, load = 0, mean = 0, square = 0;
+  put(&s, BOX, BOX, tl_vec3(1, 0, 0), flat, flat);
+  s.bodies.colliders.position[0] = tl_vec3(0, 0, 0.5 * SIZE - d);
+  TlNear near = {0};
+  s.points.count = 0;
+  CK_OK(
+      tl_scan_boundary(&surfaces, &near, &s.bodies.colliders, 0, 0, &boundary, 1e-5, 0, &s.points));
+  for (size_t i = 0; i < s.points.count; i++) {
+    const TlPoint *p = &s.points.point[i];
+    if (p->p.z > -0.99 * d) continue; /* of a side that dips in */
+    double bears = p->area_m2 * p->filled * -p->gap, far = hypot(p->p.x, p->p.y);
+    load += bears;
+    mean += bears * far;
+    square += bears * far * far;
+  }
+  CK_NEAR(load / (SIZE * SIZE * d), 1, 1e-9);
+  CK_NEAR(mean / load / SIZE, (sqrt(2) + asinh(1)) / 6, 1e-3); /* by three points of Gauss a side */
+  CK_NEAR(square / load / (SIZE * SIZE), 1.0 / 6, 1e-9);
+  close_scene(&s);
+}
+END_TEST
+
 /* ---- force and torque are the derivative of the energy ---- */
 
 static double derivative_error(Scene *s, double step) {
@@ -334,5 +366,5 @@ END_TEST
 TL_TEST_MAIN("patches", a_patch_bears_what_the_exact_surfaces_do,
              an_ellipsoid_on_a_plane_bears_the_closed_form,
              boxes_bear_what_many_points_of_their_faces_do,
-             a_cube_on_a_plane_bears_the_closed_forms, forces_are_the_derivative_of_the_energy,
-             a_sphere_bears_at_its_own_point)
+             a_cube_on_a_plane_bears_the_closed_forms, points_of_a_face_lie_as_far_out_as_the_face,
+             forces_are_the_derivative_of_the_energy, a_sphere_bears_at_its_own_point)
