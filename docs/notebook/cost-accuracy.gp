@@ -27,12 +27,12 @@ set arrow 1 from 0.5,0.004 to 0.5,4 nohead dt 2 lw 1.5 lc rgb '#666666'
 set label 1 '0.5%' at 0.52,3 tc rgb '#666666'
 if (exists("ratio")) {
   set arrow 2 from 0.5,cost_penalty to 0.5,cost_impulses heads filled lw 2.5 lc rgb 'black' front
-  set label 2 sprintf('%.0f times', ratio) at 0.54,0.6*sqrt(cost_penalty*cost_impulses) font ',18' front
+  set label 2 sprintf('%.2g times', ratio) at 0.54,0.6*sqrt(cost_penalty*cost_impulses) font ',18' front
 }
 set label 3 'steps of 2.6 ms' at 0.66,0.0053 tc rgb BLUE
-set label 4 '0.04 ms' at 0.25,0.155 tc rgb BLUE
+set label 4 '0.04 ms' at 0.235,0.128 tc rgb BLUE right
 set label 5 '300 N/m' at 11,0.024 tc rgb RED right
-set label 6 '3 MN/m' at 0.068,1.15 tc rgb RED
+set label 6 '3 MN/m' at 0.095,1.15 tc rgb RED right
 plot rows('outflow', 'penalty', 8) using 1:2 with linespoints pt 7 ps 1.4 lw 2.5 lc rgb RED title 'springs (penalty), soft to stiff', \
      rows('outflow', 'penalty_surfaces', 8) using 1:2 with linespoints pt 13 ps 1.4 lw 1.5 lc rgb PURPLE title 'springs over surfaces', \
      rows('outflow', 'penalty_nodes', 8) using 1:2 with linespoints pt 5 ps 1.2 lw 1.5 dt 3 lc rgb ORANGE title 'springs on nodes only', \
@@ -50,10 +50,12 @@ do for [scene in "outflow heap avalanche"] {
   set xlabel 'largest true overlap, % of the radius'
   if (scene eq 'outflow') { set ylabel 'CPU s a simulated s and grain' } else { unset ylabel }
   set arrow 1 from 0.5,graph 0 to 0.5,graph 1 nohead dt 2 lc rgb '#666666'
-  if (scene eq 'outflow') { set key top right } else { unset key }
+  unset key
+  if (scene eq 'avalanche') { set key bottom left Left reverse samplen 1 font ',10' } # no curve lies there
   plot rows(scene, 'penalty', 8) using 1:2 with linespoints pt 7 lw 2 lc rgb RED title 'penalty', \
-       rows(scene, 'penalty_surfaces', 8) using 1:2 with linespoints pt 13 lc rgb PURPLE title 'penalty over surfaces', \
-       rows(scene, 'penalty_nodes', 8) using 1:2 with linespoints pt 5 dt 3 lc rgb ORANGE title 'penalty on nodes', \
+       rows(scene, 'penalty_surfaces', 8) using 1:2 with linespoints pt 13 lc rgb PURPLE title 'penalty, surfaces', \
+       rows(scene, 'penalty_nodes', 8) using 1:2 with linespoints pt 5 dt 3 lc rgb ORANGE notitle, \
+       keyentry with linespoints pt 5 dt 3 lc rgb ORANGE title 'penalty, nodes', \
        rows(scene, 'nonsmooth', 8) using 1:2 with linespoints pt 9 lc rgb GREEN title 'nonsmooth', \
        rows(scene, 'impulses', 8) using 1:2 with linespoints pt 7 lw 2 lc rgb BLUE title 'impulses'
 }
