@@ -55,6 +55,17 @@ static Bearing press(void *scene, TlVec3 middle) {
   return bearing_of(&s->points, middle);
 }
 
+/* The first body, above the plane z = 0. */
+static void press_on_plane(Scene *s, TlSearch how) {
+  const TlSearchOptions surfaces = {.edges = TL_EDGES_PLACES, .surface = true, .how = how};
+  TlBoundaryPlane plane = {.normal = {0, 0, 1}};
+  TlBoundary boundary = {.kind = &tl_boundary_plane, .data = &plane};
+  TlNear near = {0};
+  s->points.count = 0;
+  CK_OK(tl_scan_boundary(&surfaces, &near, &s->bodies.colliders, 0, 0, &boundary, 1e-5, 0,
+                         &s->points));
+}
+
 static void put(Scene *s, int a, int b, TlVec3 shift, TlQuat turn_a, TlQuat turn_b) {
   tl_bodies_clear(&s->bodies);
   tl_test_place(&s->bodies, &s->shapes,
@@ -155,20 +166,13 @@ END_TEST
 /* Of the mean radius of curvature R a ball's cap on a plane bears k pi R d^2; an ellipsoid on its
  * flat side has R = a b/c there. */
 START_TEST(an_ellipsoid_on_a_plane_bears_the_closed_form) {
-  static const TlSearchOptions surfaces = {.edges = TL_EDGES_PLACES, .surface = true};
   Scene s;
   open_scene(&s);
-  TlBoundaryPlane plane = {.normal = {0, 0, 1}};
-  TlBoundary boundary = {.kind = &tl_boundary_plane, .data = &plane};
   TlQuat turn = s.avatar[ROUND].scan_rotation;
   for (double d = 5e-4; d < 0.02; d *= 5) {
     put(&s, ROUND, ROUND, tl_vec3(1, 0, 0), turn, turn);
     s.bodies.colliders.position[0] = tl_vec3(0, 0, (0.6 - d) * SIZE);
-    TlNear near = {0};
-    s.points.count = 0;
-    TlSearchOptions all = surfaces;
-    all.how = TL_SEARCH_ALL;
-    CK_OK(tl_scan_boundary(&all, &near, &s.bodies.colliders, 0, 0, &boundary, 1e-5, 0, &s.points));
+    press_on_plane(&s, TL_SEARCH_ALL);
     ck_assert_uint_eq(s.points.count, 1);
     Bearing l = bearing_of(&s.points, tl_vec3(0, 0, 0));
     double want = BEARING_PA_M * M_PI * (0.85 / 0.6) * d * d * SIZE * SIZE * SIZE;
@@ -246,11 +250,8 @@ END_TEST
 /* A face on a face bears k A d, and the four sides that dip in with it k L d^2/2 each, half a side of
  * the two. A cube on its corner in a plane: its three faces below, k d^3 sqrt(3) (closed form). */
 START_TEST(a_cube_on_a_plane_bears_the_closed_forms) {
-  static const TlSearchOptions surfaces = {.edges = TL_EDGES_PLACES, .surface = true};
   Scene s;
   open_scene(&s);
-  TlBoundaryPlane plane = {.normal = {0, 0, 1}};
-  TlBoundary boundary = {.kind = &tl_boundary_plane, .data = &plane};
   TlVec3 diagonal = tl_unit(tl_vec3(1, 1, 1)), axis = tl_unit(tl_cross(diagonal, tl_vec3(0, 0, 1)));
   TlQuat flat = {1, 0, 0, 0}, tip = tl_quat_from_rotation(tl_scale(acos(diagonal.z), axis));
   double d = 0.02 * SIZE;
@@ -258,10 +259,7 @@ START_TEST(a_cube_on_a_plane_bears_the_closed_forms) {
     put(&s, BOX, BOX, tl_vec3(1, 0, 0), on_tip ? tip : flat, flat);
     double high = on_tip ? 0.5 * sqrt(3) * SIZE : 0.5 * SIZE;
     s.bodies.colliders.position[0] = tl_vec3(0, 0, high - d);
-    TlNear near = {0};
-    s.points.count = 0;
-    CK_OK(tl_scan_boundary(&surfaces, &near, &s.bodies.colliders, 0, 0, &boundary, 1e-5, 0,
-                           &s.points));
+    press_on_plane(&s, TL_SEARCH_NEAR);
     Bearing l = bearing_of(&s.points, s.bodies.colliders.position[0]);
     /* on the tip: legs sqrt(3) d, three triangles of area 3 d^2/2 with a mean depth of d/3 */
     double want = on_tip ? BEARING_PA_M * 1.5 * d * d * d
@@ -273,23 +271,17 @@ START_TEST(a_cube_on_a_plane_bears_the_closed_forms) {
 }
 END_TEST
 
-/* Friction all over a square face turns as hard as its load is far from the middle, in the mean sqrt(2) + asinh(1)
- * sixths of a side, and slides as hard, while it turns, as the mean square has it, a sixth of a side's: so the
- * points that stand for the face have both means. */
+/* How hard friction all over a face holds it against a turn follows from the mean distance of its load from the
+ * middle, and against a slide while it turns nearly from the mean square. Of a square of side a these are
+ * a (sqrt(2) + asinh(1))/6 and a^2/6 (closed forms), and the points that stand for a face have both. */
 START_TEST(points_of_a_face_lie_as_far_out_as_the_face) {
-  static const TlSearchOptions surfaces = {.edges = TL_EDGES_PLACES, .surface = true};
   Scene s;
   open_scene(&s);
-  TlBoundaryPlane plane = {.normal = {0, 0, 1}};
-  TlBoundary boundary = {.kind = &tl_boundary_plane, .data = &plane};
   TlQuat flat = {1, 0, 0, 0};
   double d = 0.02 * SIZE, load = 0, mean = 0, square = 0;
   put(&s, BOX, BOX, tl_vec3(1, 0, 0), flat, flat);
   s.bodies.colliders.position[0] = tl_vec3(0, 0, 0.5 * SIZE - d);
-  TlNear near = {0};
-  s.points.count = 0;
-  CK_OK(
-      tl_scan_boundary(&surfaces, &near, &s.bodies.colliders, 0, 0, &boundary, 1e-5, 0, &s.points));
+  press_on_plane(&s, TL_SEARCH_NEAR);
   for (size_t i = 0; i < s.points.count; i++) {
     const TlPoint *p = &s.points.point[i];
     if (p->p.z > -0.99 * d) continue; /* of a side that dips in */
