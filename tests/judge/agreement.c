@@ -18,7 +18,7 @@ static const char *const method_sets[AGREE_METHODS][2] = {
     {"solver.method=penalty", "penalty.tangential_ratio=1"},
     {"solver.method=nonsmooth", NULL}};
 
-/* A quarter of the study's, in which grains by impulses run out 1 to 3% less far than in this one. */
+/* A quarter of the study's step: in that one grains by impulses run out 1 to 3% less far. */
 static const char finer_step[] = "time.dt_s=3.3333333333333333e-4";
 
 typedef struct Stack { /* what judge_cases gives: one shape and seed */
