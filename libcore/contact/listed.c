@@ -12,20 +12,6 @@ void tl_listed_free(TlListed *listed) {
   *listed = (TlListed){0};
 }
 
-/* Shell's sort with Ciura's gaps: there are some tens. */
-static void sort_by_number(TlListed *l) {
-  static const int32_t gaps[] = {701, 301, 132, 57, 23, 10, 4, 1};
-  int32_t *order = l->by_number;
-  for (int32_t i = 0; i < l->count; i++) order[i] = i;
-  for (size_t k = 0; k < sizeof gaps / sizeof *gaps; k++)
-    for (int32_t gap = gaps[k], i = gap; i < l->count; i++) {
-      int32_t moved = order[i], to = i, number = l->element[moved].number;
-      for (; to >= gap && l->element[order[to - gap]].number > number; to -= gap)
-        order[to] = order[to - gap];
-      order[to] = moved;
-    }
-}
-
 /* The places of an element's points, new ones behind the others. */
 static void list_points(TlListed *l, const int32_t point[TL_ELEMENT_POINTS], int32_t *at,
                         TlListedElement *out) {
@@ -69,6 +55,19 @@ TlStatus tl_listed_make(TlListed *l, const TlElements *elements, const int32_t *
   copy_points(l, elements, number, count, status == TL_OK, listing->at);
   if (status != TL_OK) return status;
   l->count = count;
-  sort_by_number(l);
   return TL_OK;
+}
+
+/* Shell's sort with Ciura's gaps: there are some tens. */
+void tl_listed_sort(TlListed *l) {
+  static const int32_t gaps[] = {701, 301, 132, 57, 23, 10, 4, 1};
+  int32_t *order = l->by_number;
+  for (int32_t i = 0; i < l->count; i++) order[i] = i;
+  for (size_t k = 0; k < sizeof gaps / sizeof *gaps; k++)
+    for (int32_t gap = gaps[k], i = gap; i < l->count; i++) {
+      int32_t moved = order[i], to = i, number = l->element[moved].number;
+      for (; to >= gap && l->element[order[to - gap]].number > number; to -= gap)
+        order[to] = order[to - gap];
+      order[to] = moved;
+    }
 }

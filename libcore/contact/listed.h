@@ -23,7 +23,7 @@ typedef struct TlListedElement {
 typedef struct TlListed {
   TlListedElement *element; /* [count], in the order in which they were listed; owned */
   float (*point)[3];        /* [point_count] body frame, unit scale, metres; owned */
-  int32_t *by_number;       /* [count] the elements in the order of their numbers; owned */
+  int32_t *by_number; /* [count] the elements in the order of their numbers, once sorted; owned */
   int32_t count, point_count;
   size_t element_capacity, point_capacity, order_capacity;
 } TlListed;
@@ -34,9 +34,11 @@ typedef struct TlListing {
   size_t capacity;
 } TlListing;
 
-/* A list of these elements anew, whatever was in it. */
+/* A list of these elements anew, whatever was in it; by_number is not sorted yet. */
 TlStatus tl_listed_make(TlListed *listed, const TlElements *elements, const int32_t *number,
                         int32_t count, TlListing *listing);
+/* Sums take the elements by number. */
+void tl_listed_sort(TlListed *listed);
 void tl_listed_free(TlListed *listed);
 
 /* The first `count` of some that are listed. */

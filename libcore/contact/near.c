@@ -51,7 +51,9 @@ static TlStatus list_elements(const List *list, const TlElements *elements, TlLi
                               TlPoints *points) {
   TL_TRY(TL_RESERVE(points->queue, points->queue_capacity, (size_t)list->count));
   for (int32_t i = 0; i < list->count; i++) points->queue[i] = list->node[i].node;
-  return tl_listed_make(listed, elements, points->queue, list->count, &points->listing);
+  TL_TRY(tl_listed_make(listed, elements, points->queue, list->count, &points->listing));
+  tl_listed_sort(listed);
+  return TL_OK;
 }
 
 /* Those below the cutoff into bins of their gaps; first[i]: where bin i begins. */

@@ -311,18 +311,13 @@ static double reach_over(const Side *s, double radius_m) {
   return s->scale * ((inside ? other->slope : other->slope_out) * far + other->off);
 }
 
-/* Those whose numbers are in points->queue. */
+/* Those whose numbers are in points->queue, as the sums want them. */
 static TlStatus list_queue(const TlElements *elements, int32_t count, TlPoints *points,
                            TlListedPart *part) {
   *part = (TlListedPart){&points->listed, count};
-  return tl_listed_make(&points->listed, elements, points->queue, count, &points->listing);
-}
-
-static TlStatus list_hits(const TlElements *elements, const TlNodeHit *hit, size_t count,
-                          TlPoints *points, TlListedPart *part) {
-  TL_TRY(TL_RESERVE(points->queue, points->queue_capacity, count));
-  for (size_t i = 0; i < count; i++) points->queue[i] = hit[i].node;
-  return list_queue(elements, (int32_t)count, points, part);
+  TL_TRY(tl_listed_make(&points->listed, elements, points->queue, count, &points->listing));
+  tl_listed_sort(&points->listed);
+  return TL_OK;
 }
 
 /* TlNearElements.judge; context: both sides. A quadratic changes by TL_ELEMENT_MOST times what its points do,
@@ -339,11 +334,13 @@ static TlStatus judge(const void *context, int side, double cutoff, TlNodeHit *h
     else
       k++;
   }
-  TlListedPart part;
-  TL_TRY(list_hits(s->elements, hit, *count, points, &part));
-  TL_TRY(ask(s, part, points));
+  int32_t listed = (int32_t)*count;
+  TL_TRY(TL_RESERVE(points->queue, points->queue_capacity, *count));
+  for (int32_t i = 0; i < listed; i++) points->queue[i] = hit[i].node;
+  TL_TRY(tl_listed_make(&points->listed, s->elements, points->queue, listed, &points->listing));
+  TL_TRY(ask(s, (TlListedPart){&points->listed, listed}, points));
   for (size_t k = 0; k < *count; k++) {
-    const TlListedElement *e = &part.listed->element[k];
+    const TlListedElement *e = &points->listed.element[k];
     Borne borne;
     bear_element(s, &points->asked, e, &borne);
     hit[k].gap = s->scale * (borne.least - TL_ELEMENT_MOST * other->rounding);
