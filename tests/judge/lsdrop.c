@@ -107,7 +107,9 @@ LsRest lsdrop_watch(LsDrop *d, double seconds) {
     judge_scene_steps(&d->scene, 1);
     rest.kinetic = fmax(rest.kinetic, r->kinetic_J / d->drop_J);
     rest.creep = fmax(rest.creep, fabs(lsdrop_mean_height(d) / start - 1));
-    d->deepest = fmax(d->deepest, fmax(r->overlap_share, r->boundary_overlap_share));
+    double deepest = fmax(r->overlap_share, r->boundary_overlap_share);
+    judge_deepest_look(&d->worst, &d->scene.bodies, i, deepest);
+    d->deepest = fmax(d->deepest, deepest);
     d->deepest_m = fmax(d->deepest_m, fmax(r->overlap_m, r->boundary_overlap_m));
   }
   d->cpu_s += judge_cpu_s() - cpu;
@@ -149,5 +151,6 @@ double lsdrop_carried(const LsDrop *d) {
 }
 
 void lsdrop_close(LsDrop *d) {
+  judge_deepest_free(&d->worst);
   judge_scene_close(&d->scene);
 }

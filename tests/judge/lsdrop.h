@@ -3,13 +3,16 @@
 #ifndef TL_TESTS_LSDROP_H
 #define TL_TESTS_LSDROP_H
 
+#include "judge/overlap.h"
 #include "judge/scene.h"
 
 typedef struct LsDrop {
   JudgeScene scene;
-  double drop_J;  /* potential energy over the floor at the start */
-  double deepest; /* overlap of any step so far, planes included, over the radius */
+  double drop_J; /* potential energy over the floor at the start */
+  double
+      deepest; /* overlap of any step so far as the solver sees it, planes included, over the radius */
   double deepest_m, cpu_s, time_s;
+  JudgeDeepest worst; /* the poses of that step */
 } LsDrop;
 
 /* How the scene is run. */

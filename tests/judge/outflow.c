@@ -84,7 +84,7 @@ static const char *start_of(int seed) {
   return name;
 }
 
-double outflow_settle(const OutflowEdition *e, int seed) {
+JudgeOverlap outflow_settle(const OutflowEdition *e, int seed) {
   char text[2][64], *sets[32];
   TlRun run;
   TlTexts list = {sets, 0};
@@ -93,7 +93,12 @@ double outflow_settle(const OutflowEdition *e, int seed) {
   snprintf(text[0], sizeof *text, "seed=%d", seed);
   snprintf(text[1], sizeof *text, "time.duration_s=%g", e->settled_s);
   for (int i = 0; i < 2; i++) sets[list.count++] = text[i];
-  TlRunOptions options = {.study = STUDY, .sets = &list, .no_output = true};
+  JudgeDeepestOfRun of_run = {.run = &run};
+  TlRunOptions options = {.study = STUDY,
+                          .sets = &list,
+                          .no_output = true,
+                          .stop = judge_deepest_stop,
+                          .stop_context = &of_run};
   JUDGE_OK(tl_run_open(&run, NULL, &options));
   JUDGE_OK(tl_run_go(&run));
   FILE *out = judge_data(start_of(seed));
@@ -101,9 +106,9 @@ double outflow_settle(const OutflowEdition *e, int seed) {
   fprintf(out, "bodies:\n");
   for (int64_t i = 0; i < run.state->dem.bodies.owned; i++) write_body(out, &run, i);
   if (fclose(out)) judge_ok(tl_fail(TL_EIO, "cannot write the start"), "outflow_settle");
-  double overlap = fmax(run.state->totals.overlap_share, run.state->totals.boundary_overlap_share);
+  JudgeOverlap worst = judge_deepest_of_run(&of_run.deepest, &run);
   tl_run_close(&run);
-  return overlap;
+  return worst;
 }
 
 /* ---- out of it ---- */
@@ -191,6 +196,7 @@ static void share_cpu(OutflowMound *m, const Times *times) {
 typedef struct Watch {
   const TlRun *run;
   double *part_s; /* sums */
+  JudgeDeepest deepest;
 } Watch;
 
 static int watch_step(void *context) {
@@ -198,6 +204,7 @@ static int watch_step(void *context) {
   const TlStepReport *r = &w->run->state->totals.last;
   const double part[OUTFLOW_PARTS] = {r->detect_s, r->etm_s, r->rest_s, r->other_s};
   for (int p = 0; p < OUTFLOW_PARTS; p++) w->part_s[p] += part[p];
+  judge_deepest_look_at_run(&w->deepest, w->run);
   return 0;
 }
 
@@ -213,7 +220,7 @@ OutflowMound outflow_run(const OutflowEdition *e, const char *set, const char *n
   TlRun run;
   OutflowMound mound = {0};
   Times times = {0};
-  Watch watch = {&run, times.part_s};
+  Watch watch = {.run = &run, .part_s = times.part_s};
   TlCollisionTrace trace = {&times.islands, note, .ends_only = true};
   snprintf(text[0], sizeof *text, "%s", set);
   snprintf(text[1], sizeof *text, "time.duration_s=%g", e->out_s);
@@ -236,16 +243,16 @@ OutflowMound outflow_run(const OutflowEdition *e, const char *set, const char *n
   keep_times(&times, folder);
   share_cpu(&mound, &times);
   if (islands) add_islands(islands, &times.islands);
-  mound.overlap = fmax(t->overlap_share, t->boundary_overlap_share);
   mound.kinetic_share = t->kinetic_J / (t->potential_start_J - t->potential_J);
   mound.defect_share = fabs(t->balance.error_J) / (t->potential_start_J - t->potential_J);
   JUDGE_OK(tl_run_refresh(&run)); /* a finished run made no step */
   measure(&run.state->dem.bodies, &mound);
+  mound.worst = judge_deepest_of_run(&watch.deepest, &run);
   if (seed == 1) mound.truth = judge_overlap_of_run(&run);
   tl_run_close(&run);
   fprintf(stderr,
           "%s: spread %.4f m, height %.4f m, overlap %.3g, moving %.2g, %.3g s a step, %.1f s\n",
-          folder, mound.spread_m, mound.height_m, mound.overlap, mound.kinetic_share,
+          folder, mound.spread_m, mound.height_m, mound.worst.largest_share, mound.kinetic_share,
           mound.cpu_step_s, mound.cpu_s);
   return mound;
 }
@@ -255,7 +262,7 @@ OutflowMean outflow_mean(const OutflowMound *m, int count) {
   for (int i = 0; i < count; i++) {
     r.spread_m += m[i].spread_m / count;
     r.height_m += m[i].height_m / count;
-    r.overlap = fmax(r.overlap, m[i].overlap);
+    r.worst = i == 0 ? m[0].worst : judge_overlap_worse(r.worst, m[i].worst);
     r.cpu_s += m[i].cpu_s / count;
     r.kinetic_share += m[i].kinetic_share / count;
     r.cpu_step_s += m[i].cpu_step_s / count;

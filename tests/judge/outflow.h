@@ -32,20 +32,22 @@ typedef struct OutflowIslands {
 } OutflowIslands;
 
 typedef struct OutflowMound {
-  double spread_m, height_m, overlap, kinetic_share, cpu_s, cpu_step_s;
+  double spread_m, height_m, kinetic_share, cpu_s, cpu_step_s;
   double defect_share;          /* of the energy set free; by impulses 0 */
   double part_s[OUTFLOW_PARTS]; /* of cpu_step_s: contact search, impacts, rest, others */
   int64_t grains;
-  JudgeOverlap truth; /* of seed 1: the oracle takes seconds a mound */
+  JudgeOverlap worst; /* of any step */
+  JudgeOverlap truth; /* at the end, of seed 1: the oracle takes seconds a mound */
 } OutflowMound;
 
 typedef struct OutflowMean {
-  double spread_m, height_m, spread_sd, height_sd, overlap, kinetic_share, cpu_s, cpu_step_s;
+  double spread_m, height_m, spread_sd, height_sd, kinetic_share, cpu_s, cpu_step_s;
+  JudgeOverlap worst;
   double part_s[OUTFLOW_PARTS];
 } OutflowMean;
 
-/* Settles the grains of a seed and writes the start; returns the deepest overlap. */
-double outflow_settle(const OutflowEdition *edition, int seed);
+/* Settles the grains of a seed and writes the start; returns the deepest overlap of any step. */
+JudgeOverlap outflow_settle(const OutflowEdition *edition, int seed);
 /* From there until out_s with one more key, "section.key=value". Results: NAME_seedN.run in the
  * study's folder; a full edition that was ended goes on from its checkpoints. islands: added to;
  * NULL: not asked, which a method without impulses must be. */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double GOAL = 0.01; /* of the radius */
+static const double GOAL = 0.01, MOST = 0.02; /* of the radius */
 
 static int by_id(const void *one, const void *two) {
   int64_t a = ((const TlBodyRow *)one)->id, b = ((const TlBodyRow *)two)->id;
@@ -29,31 +29,53 @@ static double mean_of(const TlOverlapRows *rows) {
   return touching ? sum / (double)touching : 0;
 }
 
-/* scene: without its avatars, which are borrowed from `source` by the bodies' ids. */
-static JudgeOverlap measure(TlScene *scene, int64_t step, const TlBodies *bodies,
-                            TlAvatarSource source, TlOverlapRows *rows) {
+static TlBodyRow row_of(const TlBodies *bodies, int64_t i) {
   const TlColliders *b = &bodies->colliders;
+  return (TlBodyRow){.id = b->id[i],
+                     .body = b->body_id[i],
+                     .avatar_id = b->avatar_id[i],
+                     .scale = b->scale[i],
+                     .position_m = b->position[i],
+                     .rotation = b->rotation[i],
+                     .flags = bodies->flags[b->body[i]]};
+}
+
+static void take_poses(JudgePoses *poses, const TlBodies *bodies, int64_t step) {
+  int64_t count = bodies->colliders.owned;
+  JUDGE_OK(TL_RESERVE(poses->row, poses->capacity, (size_t)count));
+  for (int64_t i = 0; i < count; i++) poses->row[i] = row_of(bodies, i);
+  poses->count = count;
+  poses->step = step;
+}
+
+static void free_poses(JudgePoses *poses) {
+  tl_free(poses->row);
+  *poses = (JudgePoses){0};
+}
+
+void judge_deepest_free(JudgeDeepest *deepest) {
+  free_poses(&deepest->poses);
+  free_poses(&deepest->now);
+  deepest->share = 0;
+}
+
+/* scene: without its avatars, which are borrowed from `source` by the bodies' ids. Frees the poses. */
+static JudgeOverlap measure(TlScene *scene, JudgePoses *poses, TlAvatarSource source,
+                            TlOverlapRows *rows) {
   JudgeOverlap o;
   TlOverlapShape *shapes;
-  TlFrame frame = {.step = step, .count = b->owned};
-  JUDGE_OK(TL_NEW(frame.rows, (size_t)b->owned));
-  JUDGE_OK(TL_NEW(scene->avatars, (size_t)b->owned));
-  for (int64_t i = 0; i < b->owned; i++) {
-    const TlAvatar *a = source.get(source.ctx, b->avatar_id[i]);
+  TlFrame frame = {.step = poses->step, .count = poses->count, .rows = poses->row};
+  size_t count = (size_t)poses->count;
+  JUDGE_OK(TL_NEW(scene->avatars, count));
+  for (size_t i = 0; i < count; i++) {
+    const TlAvatar *a = source.get(source.ctx, frame.rows[i].avatar_id);
     JUDGE_OK(a ? TL_OK : TL_EINPUT);
     scene->avatars[i] = *a;
-    scene->avatars[i].id = b->avatar_id[i];
-    frame.rows[i] = (TlBodyRow){.id = b->id[i],
-                                .body = b->body_id[i],
-                                .avatar_id = b->avatar_id[i],
-                                .scale = b->scale[i],
-                                .position_m = b->position[i],
-                                .rotation = b->rotation[i],
-                                .flags = bodies->flags[b->body[i]]};
+    scene->avatars[i].id = frame.rows[i].avatar_id;
   }
-  qsort(frame.rows, (size_t)b->owned, sizeof *frame.rows, by_id);
-  qsort(scene->avatars, (size_t)b->owned, sizeof *scene->avatars, by_avatar);
-  for (int64_t i = 0; i < b->owned; i++)
+  qsort(frame.rows, count, sizeof *frame.rows, by_id);
+  qsort(scene->avatars, count, sizeof *scene->avatars, by_avatar);
+  for (size_t i = 0; i < count; i++)
     if (i == 0 || scene->avatars[i].id != scene->avatars[i - 1].id)
       scene->avatars[scene->avatar_count++] = scene->avatars[i];
   JUDGE_OK(tl_overlap_shapes(scene, &shapes));
@@ -61,14 +83,15 @@ static JudgeOverlap measure(TlScene *scene, int64_t step, const TlBodies *bodies
   JUDGE_OK(tl_overlap_sums(rows, -1, false, &o.pairs));
   JUDGE_OK(tl_overlap_sums(rows, -1, true, &o.ground));
   o.largest_share = fmax(o.pairs.largest_share, o.ground.largest_share);
+  o.largest_m = fmax(o.pairs.largest_m, o.ground.largest_m);
   o.mean_share = mean_of(rows);
   tl_overlap_shapes_free(shapes, scene->avatar_count);
   tl_free(scene->avatars);
-  tl_free(frame.rows);
+  free_poses(poses);
   return o;
 }
 
-TlOverlapRows judge_overlap_rows_of_run(TlRun *run, JudgeOverlap *sums) {
+static TlOverlapRows rows_of_run(TlRun *run, JudgePoses *poses, JudgeOverlap *sums) {
   TlOverlapRows rows = {0};
   TlScene scene = {.study = run->model->effective,
                    .step_s = run->model->setup.time.dt_s,
@@ -78,36 +101,84 @@ TlOverlapRows judge_overlap_rows_of_run(TlRun *run, JudgeOverlap *sums) {
                    .planes = run->model->planes,
                    .part_count = run->model->walls.count,
                    .parts = run->model->walls.part};
-  *sums = measure(&scene, run->state->totals.steps, &run->state->dem.bodies,
-                  tl_avatars_source(&run->model->avatars), &rows);
+  *sums = measure(&scene, poses, tl_avatars_source(&run->model->avatars), &rows);
   return rows;
 }
 
+TlOverlapRows judge_overlap_rows_of_run(TlRun *run, JudgeOverlap *sums) {
+  JudgePoses now = {0};
+  take_poses(&now, &run->state->dem.bodies, run->state->totals.steps);
+  return rows_of_run(run, &now, sums);
+}
+
 JudgeOverlap judge_overlap_of_run(TlRun *run) {
-  JudgeOverlap sums;
-  TlOverlapRows rows = judge_overlap_rows_of_run(run, &sums);
-  tl_overlap_rows_free(&rows);
-  return sums;
+  JudgeDeepest none = {0};
+  return judge_deepest_of_run(&none, run);
 }
 
 static const TlAvatar *avatar_of(void *scene, int64_t id) {
   return ((const JudgeScene *)scene)->avatar[id - 1];
 }
 
-JudgeOverlap judge_overlap_of_scene(const JudgeScene *s) {
+JudgeOverlap judge_overlap_of_scene(const JudgeScene *scene) {
+  JudgeDeepest none = {0};
+  return judge_deepest_of_scene(&none, scene);
+}
+
+void judge_deepest_look(JudgeDeepest *deepest, const TlBodies *bodies, int64_t step, double share) {
+  if (!deepest->now.row) take_poses(&deepest->now, bodies, step);
+  if (share > deepest->share) {
+    JudgePoses free_again = deepest->poses;
+    deepest->share = share;
+    deepest->poses = deepest->now;
+    deepest->now = free_again;
+  }
+  take_poses(&deepest->now, bodies, step);
+}
+
+void judge_deepest_look_at_run(JudgeDeepest *deepest, const TlRun *run) {
+  const TlRunTotals *t = &run->state->totals;
+  judge_deepest_look(deepest, &run->state->dem.bodies, t->steps,
+                     fmax(t->last.overlap_share, t->last.boundary_overlap_share));
+}
+
+int judge_deepest_stop(void *of_run) {
+  JudgeDeepestOfRun *d = of_run;
+  judge_deepest_look_at_run(&d->deepest, d->run);
+  return 0;
+}
+
+JudgeOverlap judge_deepest_of_run(JudgeDeepest *deepest, TlRun *run) {
+  JudgeOverlap sums;
+  JudgePoses *poses = &deepest->poses;
+  if (!poses->row) take_poses(poses, &run->state->dem.bodies, run->state->totals.steps);
+  TlOverlapRows rows = rows_of_run(run, poses, &sums);
+  judge_deepest_free(deepest);
+  tl_overlap_rows_free(&rows);
+  return sums;
+}
+
+JudgeOverlap judge_deepest_of_scene(JudgeDeepest *deepest, const JudgeScene *s) {
   TlPlane plane[JUDGE_PLANES];
   for (int i = 0; i < s->planes; i++)
     plane[i] = (TlPlane){.point_m = s->plane[i].point, .normal = s->plane[i].normal};
   TlScene scene = {.plane_count = s->planes, .planes = plane};
   TlOverlapRows rows = {0};
+  JudgePoses *poses = &deepest->poses;
+  if (!poses->row) take_poses(poses, &s->bodies, 0);
   JudgeOverlap sums =
-      measure(&scene, 0, &s->bodies, (TlAvatarSource){(void *)(uintptr_t)s, avatar_of}, &rows);
+      measure(&scene, poses, (TlAvatarSource){(void *)(uintptr_t)s, avatar_of}, &rows);
   tl_overlap_rows_free(&rows);
+  judge_deepest_free(deepest);
   return sums;
 }
 
 JudgeOverlap judge_overlap_worse(JudgeOverlap a, JudgeOverlap b) {
   return a.largest_share >= b.largest_share ? a : b;
+}
+
+void judge_worst_overlap(const char *figure, const JudgeOverlap *overlap) {
+  judge_at_most(JUDGE_CORRECT, figure, overlap->largest_share, "of the radius", MOST);
 }
 
 void judge_true_overlap(const char *figure, const JudgeOverlap *o) {

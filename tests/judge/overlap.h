@@ -1,6 +1,7 @@
-/* The true overlap at the end of a judged run or scene, by the oracle that users have as
+/* The true overlap of a judged run or scene, by the oracle that users have as
  * `talus-measure --overlap` (post/overlap.h): grains with each other, and with planes, walls and
- * terrain. The rows `..._overlap` without "true" are the solver's own, which sees nodes alone. */
+ * terrain. Rows `..._true_overlap` are of the end. Rows `..._worst_overlap` are of the step in which the
+ * solver itself saw the deepest contact: the solver chooses the moment, the oracle measures. */
 #ifndef TL_TESTS_OVERLAP_H
 #define TL_TESTS_OVERLAP_H
 
@@ -11,15 +12,42 @@
 typedef struct JudgeOverlap {
   TlOverlapSums pairs, ground;
   double largest_share; /* of both */
-  double mean_share;    /* over all that touches, grains and ground; 0: nothing does */
+  double largest_m;
+  double mean_share; /* over all that touches, grains and ground; 0: nothing does */
 } JudgeOverlap;
 
 JudgeOverlap judge_overlap_of_run(TlRun *run);
+
+/* The poses at which a step with the deepest contact so far began: contacts are found there. Zero: none yet. */
+typedef struct JudgePoses {
+  TlBodyRow *row; /* [count] owned */
+  int64_t count, step;
+  size_t capacity;
+} JudgePoses;
+typedef struct JudgeDeepest {
+  double share; /* as the solver saw it */
+  JudgePoses poses, now;
+} JudgeDeepest;
+/* After each step; for a run also as a TlRunOptions.stop that never stops, the context a JudgeDeepestOfRun. */
+void judge_deepest_look(JudgeDeepest *deepest, const TlBodies *bodies, int64_t step, double share);
+typedef struct JudgeDeepestOfRun {
+  TlRun *run;
+  JudgeDeepest deepest;
+} JudgeDeepestOfRun;
+int judge_deepest_stop(void *of_run);
+void judge_deepest_look_at_run(JudgeDeepest *deepest, const TlRun *run);
+void judge_deepest_free(JudgeDeepest *deepest);
+/* What the oracle says of these poses, which are freed then. No step was looked at: of the poses now. Walls and
+ * planes must be where they were. */
+JudgeOverlap judge_deepest_of_run(JudgeDeepest *deepest, TlRun *run);
+JudgeOverlap judge_deepest_of_scene(JudgeDeepest *deepest, const JudgeScene *scene);
 /* And each of them; the caller frees the rows. */
 TlOverlapRows judge_overlap_rows_of_run(TlRun *run, JudgeOverlap *sums);
 JudgeOverlap judge_overlap_of_scene(const JudgeScene *scene);
 /* The one of the two with the larger share. */
 JudgeOverlap judge_overlap_worse(JudgeOverlap a, JudgeOverlap b);
+/* A row that must hold, 2% of the radius. */
+void judge_worst_overlap(const char *figure, const JudgeOverlap *overlap);
 /* A row with the goal of 1% of the radius, and a note with quantiles and what nodes say. */
 void judge_true_overlap(const char *figure, const JudgeOverlap *overlap);
 

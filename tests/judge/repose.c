@@ -48,6 +48,7 @@ typedef struct Watch {
   int64_t left;    /* grains on the floor */
   double moving;   /* share of them that moves */
   int64_t resting; /* steps on end */
+  JudgeDeepest deepest;
 } Watch;
 
 /* Without spin: a sphere that spins about a contact's normal moves no slope. */
@@ -75,6 +76,7 @@ static int rests(void *context) {
   Watch *w = context;
   double dt_s = w->run->model->setup.time.dt_s;
   look(w);
+  judge_deepest_look_at_run(&w->deepest, w->run);
   take_out_fallen(&w->run->state->dem.bodies);
   bool calm =
       (double)w->run->state->totals.steps * dt_s > CALM_S && w->moving <= REPOSE_MOVING_SHARE;
@@ -89,10 +91,6 @@ static TlStatus open_run(TlRun *run, TlRunOptions *options) {
   tl_free(history);
   options->overwrite = !options->resume;
   return tl_run_open(run, NULL, options);
-}
-
-static double deepest(const TlRun *run) {
-  return fmax(run->state->totals.overlap_share, run->state->totals.boundary_overlap_share);
 }
 
 /* start: of the grains, by id. */
@@ -115,8 +113,10 @@ static void go_until_rest(TlRunOptions *options, const ReposeEdition *e, ReposeW
                           const TlGrainState *start, ReposeHeap *result) {
   TlRun run;
   Watch watch = {.run = &run, .e = e};
-  options->stop = way_out == REPOSE_LONG_FLOOR ? NULL : rests;
-  options->stop_context = &watch;
+  JudgeDeepestOfRun of_run = {.run = &run};
+  bool to_the_end = way_out == REPOSE_LONG_FLOOR;
+  options->stop = to_the_end ? judge_deepest_stop : rests;
+  options->stop_context = to_the_end ? (void *)&of_run : &watch;
   JUDGE_OK(open_run(&run, options));
   if (!options->resume) put(&run, start);
   char *rested = tl_path_join(options->output, "rested.txt");
@@ -129,7 +129,7 @@ static void go_until_rest(TlRunOptions *options, const ReposeEdition *e, ReposeW
   }
   tl_free(rested);
   look(&watch);
-  result->overlap = deepest(&run);
+  result->worst = judge_deepest_of_run(to_the_end ? &of_run.deepest : &watch.deepest, &run);
   result->truth = judge_overlap_of_run(&run);
   result->moving = watch.moving;
   result->left = watch.left;
@@ -210,6 +210,9 @@ TlGrainState *repose_settle(const ReposeEdition *e, ReposeShape shape, int seed,
   settings(e, &(ReposeCase){.shape = shape, .friction = SETTLED_AT, .seed = seed}, &sets,
            e->settle_s, 0);
   TlRunOptions options = options_of(&sets, judge_path(name));
+  JudgeDeepestOfRun of_run = {.run = &run};
+  options.stop = judge_deepest_stop;
+  options.stop_context = &of_run;
   JUDGE_OK(open_run(&run, &options));
   JUDGE_OK(tl_run_go(&run));
   JUDGE_OK(TL_NEW(start, (size_t)run.state->dem.bodies.owned));
@@ -218,12 +221,12 @@ TlGrainState *repose_settle(const ReposeEdition *e, ReposeShape shape, int seed,
     start[state.id] = state;
     stack->fill += 2 * state.position.z / (double)run.state->dem.bodies.owned;
   }
-  stack->overlap = deepest(&run);
+  stack->worst = judge_deepest_of_run(&of_run.deepest, &run);
   stack->truth = judge_overlap_of_run(&run);
   stack->cpu_s = run.state->totals.cpu_s;
   tl_run_close(&run);
   fprintf(stderr, "%s %d: filled to %.3f m, overlap %.3g, %.1f s CPU\n", repose_shape[shape], seed,
-          stack->fill, stack->overlap, stack->cpu_s);
+          stack->fill, stack->worst.largest_share, stack->cpu_s);
   return start;
 }
 
@@ -238,7 +241,7 @@ void repose_flow_out(const ReposeEdition *e, const ReposeCase *c, const TlGrainS
   measure(folder, e, &heap->repose);
   const TlRepose *r = &heap->repose;
   fprintf(stderr, "%s: %.1f deg (%.1f to %.1f), run-out %.4f m, overlap %.3g, ", folder,
-          r->mean_deg, r->least_deg, r->most_deg, heap->run_out_m, heap->overlap);
+          r->mean_deg, r->least_deg, r->most_deg, heap->run_out_m, heap->worst.largest_share);
   fprintf(stderr, "%lld left, %.2g of them move, %.2f s, %.1f s CPU\n", (long long)heap->left,
           heap->moving, heap->end_s, heap->cpu_s);
 }

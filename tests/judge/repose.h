@@ -40,18 +40,18 @@ extern const ReposeEdition repose_small, repose_large, repose_wide;
 
 typedef struct ReposeStack {
   double fill; /* its height: twice its grains' mean, m */
-  double overlap, cpu_s;
-  JudgeOverlap truth;
+  double cpu_s;
+  JudgeOverlap worst, truth; /* of any step, at the end */
 } ReposeStack;
 
 typedef struct ReposeHeap {
   TlRepose repose;
-  double overlap, cpu_s;
+  double cpu_s;
   double moving;    /* share of the grains on the floor */
   double end_s;     /* from when the wall goes */
   double run_out_m; /* 95% of the mass lies no farther from the back wall */
   double defect;    /* missing energy over what friction and dashpots took */
-  JudgeOverlap truth;
+  JudgeOverlap worst, truth;
   int64_t left, steps; /* left: grains on the floor */
 } ReposeHeap;
 

@@ -9,6 +9,7 @@
 #include "base/provenance.h"
 #include "model/shapes.h"
 #include "judge/cases.h"
+#include "judge/overlap.h"
 #include "post/measure.h"
 #include "run/run.h"
 #include "shape/terrain_build.h"
@@ -108,6 +109,7 @@ typedef struct Watch {
   bool *came;   /* past the net's place, net or not */
   double *mass; /* after the first step, kg */
   Flow *flow;   /* borrowed */
+  JudgeDeepest deepest;
 } Watch;
 
 static void note(double *bins, double time_s, double what) {
@@ -158,6 +160,7 @@ static int watch(void *context) {
   int64_t steps = w->run.state->totals.steps;
   double dt = w->run.model->setup.time.dt_s, time_s = (double)steps * dt;
   bool net = w->run.model->nets.count > 0;
+  judge_deepest_look_at_run(&w->deepest, &w->run);
   if (net) note(w->flow->load, time_s, dt * barrier_force(&w->net).x);
   for (int64_t i = 0; steps == 1 && i < b->owned; i++)
     if (!(b->flags[i] & TL_BODY_NET)) w->mass[b->id[i]] = b->mass[i];
@@ -189,8 +192,7 @@ static void watch_close(Watch *w) {
 /* ---- the five ---- */
 
 typedef struct Outcome {
-  double overlap, ground_overlap, rise, kinetic,
-      defect;            /* shares: of a radius, twice; of energy set free */
+  double rise, kinetic, defect; /* fractions of the energy set free */
   double front, run_out; /* front grain from the first mass centre; mass centre from the foot */
   double length, height, energy_line; /* deposit; slope of the way of the mass centre */
   double mass, came, through, round;  /* mass: of all, that came to the net's place, that passed */
@@ -199,6 +201,7 @@ typedef struct Outcome {
   double largest, opening; /* radii of balls: held by one of them; that the mesh lets by */
   double end_s, cpu_s, cpu_step_s;
   int64_t grains, passed, went_round, bonds, spheres, outside;
+  JudgeOverlap worst; /* of any step */
   Flow flow;
 } Outcome;
 
@@ -288,7 +291,8 @@ static void tell(const char *name, const Outcome *o) {
       "kinetic energy at the end %.1e of what was set free; %lld left the terrain; deepest overlap "
       "%.2f%% of a radius (ground %.2f%%); %.4f CPU-s a step.",
       name, o->front, o->run_out, o->length, o->height, o->energy_line, o->kinetic,
-      (long long)o->outside, 100 * o->overlap, 100 * o->ground_overlap, o->cpu_step_s);
+      (long long)o->outside, 100 * o->worst.pairs.largest_share,
+      100 * o->worst.ground.largest_share, o->cpu_step_s);
 }
 
 static void run_one(const char *study, const char *name, const TlTexts *sets, Outcome *o) {
@@ -306,8 +310,7 @@ static void run_one(const char *study, const char *name, const TlTexts *sets, Ou
   double set_free;
   look_deposit(w, o);
   look_passed(w, o);
-  o->overlap = t->overlap_share;
-  o->ground_overlap = t->boundary_overlap_share;
+  o->worst = judge_deepest_of_run(&w->deepest, &w->run);
   o->lost_height = fabs(o->drop_J / (t->potential_start_J - t->potential_J) - 1);
   o->rise = history_rise(&w->run, &set_free);
   o->kinetic = barrier_grains_kinetic(&w->run.state->dem.bodies) / set_free;
@@ -374,10 +377,9 @@ static const double MU = 0.2; /* of grains on the ground */
 
 static void judge_slides(const Outcome *o) {
   const double tilt = 3 * RAD;
-  judge_at_most(
-      JUDGE_CORRECT, "avalanche_overlap_share",
-      fmax(most_of(o, offsetof(Outcome, overlap)), most_of(o, offsetof(Outcome, ground_overlap))),
-      "", 0.02);
+  JudgeOverlap worst = o[0].worst;
+  for (int k = 1; k < SCENES; k++) worst = judge_overlap_worse(worst, o[k].worst);
+  judge_worst_overlap("avalanche_worst_overlap", &worst);
   judge_at_most(JUDGE_CORRECT, "avalanche_energy_rise", most_of(o, offsetof(Outcome, rise)),
                 "of the energy set free", 1e-3);
   judge_at_most(JUDGE_GOAL, "avalanche_kinetic_left", most_of(o, offsetof(Outcome, kinetic)),
@@ -404,8 +406,7 @@ static double apart(double impulse, double penalty) {
 
 static void judge_penalty(const Outcome *o) {
   const Outcome *i = &o[FLAT], *p = &o[PENALTY];
-  judge_at_most(JUDGE_CORRECT, "avalanche_penalty_overlap_share",
-                fmax(p->overlap, p->ground_overlap), "", 0.02);
+  judge_worst_overlap("avalanche_penalty_worst_overlap", &p->worst);
   judge_at_most(JUDGE_CORRECT, "avalanche_penalty_energy_defect", p->defect,
                 "of the energy set free", 0.01);
   judge_at_most(JUDGE_GOAL, "avalanche_penalty_kinetic_left", p->kinetic, "of the energy set free",

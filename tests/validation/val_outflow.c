@@ -113,16 +113,17 @@ int main(int argc, char **argv) {
   static OutflowMound mound[STEPS][OUTFLOW_SEEDS];
   static OutflowIslands islands[STEPS];
   OutflowMean mean[STEPS];
-  double spread = 0, height = 0, overlap = 0, dearest_s = 0;
+  double spread = 0, height = 0, dearest_s = 0;
+  JudgeOverlap worst = {0};
   judge_open("outflow", argc, argv);
   tl_log_set("val_outflow", TL_LOG_WARN);
   tl_par_set_threads(1); /* CPU a step, and a trace that only one thread may write */
   const OutflowEdition *e = outflow_edition();
-  for (int s = 0; s < e->seeds; s++) overlap = fmax(overlap, outflow_settle(e, s + 1));
+  for (int s = 0; s < e->seeds; s++) worst = judge_overlap_worse(worst, outflow_settle(e, s + 1));
   for (int k = first_step(); k < STEPS; k++) {
     for (int s = 0; s < e->seeds; s++) {
       mound[k][s] = flow_out(e, k, s + 1, &islands[k]);
-      overlap = fmax(overlap, mound[k][s].overlap);
+      worst = judge_overlap_worse(worst, mound[k][s].worst);
     }
     mean[k] = outflow_mean(mound[k], e->seeds);
     spread = fmax(spread, fabs(mean[k].spread_m / mean[first_step()].spread_m - 1));
@@ -132,7 +133,7 @@ int main(int argc, char **argv) {
   }
   judge_at_most(JUDGE_GOAL, "outflow_spread_change", 100 * spread, "%", 5);
   judge_at_most(JUDGE_GOAL, "outflow_height_change", 100 * height, "%", 5);
-  judge_at_most(JUDGE_CORRECT, "outflow_deepest_overlap", overlap, "", 0.02);
+  judge_worst_overlap("outflow_worst_overlap", &worst);
   if (judge_full()) /* over the whole run, at the step that is dearest */
     judge_at_most(JUDGE_GOAL, "outflow_mean_step", dearest_s / judge_machine_factor(), "s", 0.012);
   JudgeOverlap truth = mound[first_step()][0].truth;

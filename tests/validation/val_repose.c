@@ -215,22 +215,23 @@ static void picture(const ReposeEdition *e, int s, int m, const char *name) {
 /* All boxes are filled to 1.3 of the floor's length within a tenth: less would cut steep slopes off
  * (tan 52 deg = 1.3), and what falls must not depend on the shape. */
 static void judge_stacks(const ReposeEdition *e, const Stack *stack) {
-  double least = INFINITY, most = 0, cpu_s = 0, overlap = 0;
+  double least = INFINITY, most = 0, cpu_s = 0;
+  JudgeOverlap deepest = stack[0].bare.worst;
   for (int i = 0; i < STACKS; i++) {
     least = fmin(least, stack[i].settled.fill);
     most = fmax(most, stack[i].settled.fill);
     cpu_s += stack[i].settled.cpu_s + stack[i].bare.cpu_s;
-    overlap = fmax(overlap, fmax(stack[i].settled.overlap, stack[i].bare.overlap));
+    deepest = judge_overlap_worse(deepest, stack[i].settled.worst);
     for (int m = 0; m < FRICTIONS; m++) {
       cpu_s += stack[i].heap[m].cpu_s;
-      overlap = fmax(overlap, stack[i].heap[m].overlap);
+      deepest = judge_overlap_worse(deepest, stack[i].heap[m].worst);
     }
   }
   judge_note("%d spheres, %d cubes, %d crosses; %d seeds, %.0f s CPU in all.", e->grains[0],
              e->grains[1], e->grains[2], SEEDS, cpu_s);
   judge_at_least(JUDGE_GOAL, "repose_fill_least", least / e->length, "of the floor", 1.17);
   judge_at_most(JUDGE_GOAL, "repose_fill_most", most / e->length, "of the floor", 1.43);
-  judge_at_most(JUDGE_CORRECT, "repose_overlap", overlap, "of the radius", 0.02);
+  judge_worst_overlap("repose_worst_overlap", &deepest);
   for (int s = 0; s < SHAPES; s++) {
     char name[64];
     JudgeOverlap worst = stack[s * SEEDS].settled.truth;
