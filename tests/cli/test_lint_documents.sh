@@ -39,4 +39,8 @@ for words in 'The energy ledger is kept.' 'The ram is driven.' 'The balance has 
 done
 echo 'The way is shared; a guide to the room. A jammed pack has `ram_work_J` and `jammed`; 24 GB of RAM.' >docs/page.md
 good "ordinary words, keys in backticks, a packing that jams"
+mkdir -p docs/guide
+echo 'static const char *const names[] = {"piston_force_N", "largest_of_radius", "overlap"};' >libcore/base/a.c
+echo 'Columns `piston_force_N`, `overlap_largest_of_radius`, `piston_`.' >docs/guide/page.md; good "names of the code"
+echo 'Column `ram_force_N`.' >docs/guide/page.md; refused "an old name" "docs/guide/page.md:1: 'ram_force_N' is no column"
 exit $bad

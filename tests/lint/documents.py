@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Documents and words: every document that is cited exists, lines of documents have at most 120
 characters (tables, code and addresses aside), and the phrases of tests/lint/phrases are in no document,
-help text or message. With --comments also the phrases in comments of the code are listed."""
+help text or message. Names of columns, figures and keys that the guide and the results' reference give in
+backticks occur in the code. With --comments also the phrases in comments of the code are listed."""
 import os
 import re
 import subprocess
@@ -101,6 +102,34 @@ def check_words(path, number, line, words):
             complain(path, number, f"'{found.group(0).strip()}': write {better}")
 
 
+# Pages that name columns, figures and keys: a name with an underscore, in backticks, is one of today's.
+NAMES = ("README.md", "docs/glossary.md", "docs/guide/", "docs/reference/results.md")
+NAMED = re.compile(r"`([a-z][a-z0-9_]*_[a-z0-9_A-Z]*)`")
+WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+NUMBERED = re.compile(r"_(\d+y|\d|K)(?=_|$)")  # return periods, components, legs
+CODE_OF_NAMES = ("libcore/", "tools/", "python/", "pipeline/", "config/", "include/", "Makefile")
+
+
+def is_known(name, words):
+    """As it stands, a beginning of names, or put together from two parts that the code has."""
+    part = NUMBERED.sub("", name).split("_")
+    cuts = [("_".join(part[:k]), "_".join(part[k:])) for k in range(1, len(part))]
+    return name in words or name.endswith("_") or len(part) == 1 or any(a in words and b in words for a, b in cuts)
+
+
+def check_names(files):
+    words = set()
+    for path, text in files:
+        if path.startswith(CODE_OF_NAMES):
+            words.update(WORD.findall(text))
+    for path, text in files:
+        if path.endswith(".md") and path.startswith(NAMES):
+            for number, line in enumerate(text.splitlines(), start=1):
+                for name in NAMED.findall(line):
+                    if not is_known(name, words):
+                        complain(path, number, f"'{name}' is no column, figure or key of the code")
+
+
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
@@ -114,7 +143,9 @@ def without_comments(text):
 def main():
     words = list(phrases())
     comments = "--comments" in sys.argv[1:]
-    for path, text in tracked():
+    files = list(tracked())
+    check_names(files)
+    for path, text in files:
         for number, line in enumerate(text.splitlines(), start=1):
             if path not in OLD:
                 check_cited(path, number, line)
