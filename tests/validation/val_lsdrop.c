@@ -1,6 +1,6 @@
 /* lsdrop (the peers' scene): grains let go from the lattice come to rest, and stay apart; 64 grains
- * here, 216 and 512 with --full. And heaps of 64, 216 and 512 that have come to rest in another
- * program (data/settled_*.csv) stay. As stored these lie up to half a millimetre inside each other,
+ * here, 216 and 512 with --full. And heaps of 64 and 216, with --full of 512, too, that have come to
+ * rest in another program (data/settled_*.csv) stay. As stored these lie up to half a millimetre inside each other,
  * and without forces; that is undone first, until a second goes by at rest, then one is watched.
  * Step 1 ms, heaps of 512 stored grains 2 ms; no global damping. The drop of 64 and the stored
  * heaps by penalty, too. */
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
   drop(4, &impulses, "");
   drop(4, &penalty, "penalty_");
   if (judge_full()) drop(6, &impulses, ""), drop(8, &impulses, "");
-  for (int side = 4; side <= 8; side += 2) {
+  for (int side = 4; side <= (judge_full() ? 8 : 6); side += 2) {
     stay(side, side < 8 ? &impulses : &longer, "");
     stay(side, &soft, "penalty_");
   }
