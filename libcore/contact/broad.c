@@ -217,8 +217,9 @@ static TlStatus build(TlBroad *k, const TlBodies *b, double step_s, bool exact, 
   if (c->total == 0) return TL_OK;
   for (int64_t i = 0; i < c->total; i++) {
     int32_t body = c->body[i];
-    double way = 10 * tl_norm(b->velocity[body]) * step_s, r = c->radius[i];
-    double skin = exact ? 0 : fmin(fmax(way, 0.06 * r), 0.4 * r); /* measured: flat about there */
+    double travel = 10 * tl_norm(b->velocity[body]) * step_s, r = c->radius[i];
+    double skin =
+        exact ? 0 : fmin(fmax(travel, 0.06 * r), 0.4 * r); /* measured: flat about there */
     k->body[i] = (TlBroadBody){.id = c->id[i],
                                .position = c->position[i],
                                .reach = c->reach[i] + skin,

@@ -53,7 +53,7 @@ typedef struct TlKeptPlace {
 /* Both fields from one point. */
 typedef struct TlPlaceLook {
   TlVec3 x, n, sum; /* n: unit, from b to a; sum of the gradients */
-  double f, centre; /* sum of the fields; way along n to where both are equal */
+  double f, centre; /* sum of the fields; distance along n to where both are equal */
   double facing;    /* the smaller of the two slopes along n: 1 where the gradients oppose */
 } TlPlaceLook;
 TlPlaceLook tl_look_at(TlSmoothPair *fields, TlVec3 x, TlSym3 *hessian);

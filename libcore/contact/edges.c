@@ -104,9 +104,9 @@ static View descend(const Duel *d, View v, TlVec3 away) {
     TlVec3 half = tl_scale(0.5 * (v.a - v.b), v.n), move = tl_axpy(half, -step, v.sum);
     if (tl_norm2(move) < 1e-12 * d->step * d->step) break;
     View w = view_at(d, tl_add(v.x, move), away);
-    TlVec3 change = tl_sub(w.sum, v.sum), way = tl_sub(w.x, v.x);
-    double bend = tl_dot(way, change);
-    step = bend > 0 ? tl_norm2(way) / bend : 2 * step;
+    TlVec3 change = tl_sub(w.sum, v.sum), displacement = tl_sub(w.x, v.x);
+    double bend = tl_dot(displacement, change);
+    step = bend > 0 ? tl_norm2(displacement) / bend : 2 * step;
     step = tl_min(tl_max(step, 0.1 * d->step), d->size);
     v = w;
     if (v.f < low.f) low = v;
@@ -144,14 +144,14 @@ static Place aim(const Duel *d, Place from, double room) {
 
 /* Where the line x + t n meets the surface of grain s; n leads into a and out of b. From outside by
  * secants, an overstep is halved: values inside are not used, for within a cell of an edge phi of a
- * grid falls with the square of the way there. */
+ * grid falls with the square of the distance there. */
 static double meet(const Duel *d, int s, TlVec3 x, TlVec3 n) {
-  double start = -0.5 * d->room - FIRST * d->step, way = s ? -1 : 1; /* way in along n */
-  double out = start, in = INFINITY, f_out = phi_of(d, s, tl_axpy(x, way * out, n)), slope = STEEP;
+  double start = -0.5 * d->room - FIRST * d->step, sign = s ? -1 : 1; /* inward along n */
+  double out = start, in = INFINITY, f_out = phi_of(d, s, tl_axpy(x, sign * out, n)), slope = STEEP;
   for (int k = 0; k < ROOTS && f_out > 0; k++) {
     double t = out + f_out / slope;
     if (t >= in) t = 0.5 * (out + in);
-    double f = phi_of(d, s, tl_axpy(x, way * t, n));
+    double f = phi_of(d, s, tl_axpy(x, sign * t, n));
     if (f <= 0) {
       in = t;
       continue;
@@ -160,7 +160,7 @@ static double meet(const Duel *d, int s, TlVec3 x, TlVec3 n) {
     out = t;
     f_out = f;
   }
-  return way * tl_min(out + f_out / slope, in);
+  return sign * tl_min(out + f_out / slope, in);
 }
 
 /* The gap along n at x, and the point half-way. */
@@ -170,17 +170,18 @@ static Place across(const Duel *d, TlVec3 x, TlVec3 n) {
 }
 
 /* On the surfaces as they are, where edges are as sharp as the grid has them: the least gap along n
- * over the ways across it, by looking about in eight directions, ever nearer. */
+ * over the directions across it, by looking about in eight directions, ever nearer. */
 static Place polish(const Duel *d, Place least, int halvings) {
   static const double H = 0.70710678118654752;
-  const double way[8][2] = {{1, 0}, {H, H}, {0, 1}, {-H, H}, {-1, 0}, {-H, -H}, {0, -1}, {H, -H}};
+  const double direction[8][2] = {{1, 0},  {H, H},   {0, 1},  {-H, H},
+                                  {-1, 0}, {-H, -H}, {0, -1}, {H, -H}};
   TlVec3 n = least.n, flat = fabs(n.x) < 0.6 ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0);
   TlVec3 u = tl_unit(tl_cross(n, flat)), v = tl_cross(n, u);
   least = across(d, least.p, n);
   double reach = FIRST * d->step;
   for (int k = 0; k < halvings; k++, reach *= 0.5)
     for (int i = 0, moves = 0; i < 8 && moves < MOVES; i++) {
-      TlVec3 x = tl_axpy(tl_axpy(least.p, reach * way[i][0], u), reach * way[i][1], v);
+      TlVec3 x = tl_axpy(tl_axpy(least.p, reach * direction[i][0], u), reach * direction[i][1], v);
       Place next = across(d, x, n);
       if (!(next.gap < least.gap)) continue;
       least = next;
@@ -243,7 +244,7 @@ static bool found_before(const TlPoint *found, int count, TlVec3 p, double near)
 }
 
 /* How much a search from this node could gain: by the angle between the two surfaces there times
- * the way to the next node. Faces that lie flat on each other gain nothing. */
+ * the distance to the next node. Faces that lie flat on each other gain nothing. */
 static bool worth_it(const Duel *d, const TlPoint *seed, TlVec3 origin, double margin) {
   bool of_b = seed->key & 1;
   TlVec3 g, own = tl_sub(seed->p, origin);

@@ -344,9 +344,9 @@ static bool crease_at(const Ground *g, Feature kind, int64_t i, int64_t j, Creas
   if (isnan(z0 + z1)) return false;
   *c = (Crease){.kind = kind, .i = i, .j = j};
   for (int s = 0; s < 2; s++) {
-    int64_t way = s ? -1 : 1;
-    double w0 = height(g, i + y * way, j + x * way),
-           w1 = height(g, i + x + y * way, j + y + x * way);
+    int64_t sign = s ? -1 : 1;
+    double w0 = height(g, i + y * sign, j + x * sign),
+           w1 = height(g, i + x + y * sign, j + y + x * sign);
     c->side[s] = !isnan(w0 + w1);
     c->slope[s][0] = (w0 - z0) * per;
     c->slope[s][1] = (w1 - z1) * per;
@@ -399,8 +399,8 @@ static bool between(const Ground *g, const Crease *c, double at, TlVec3 *n) {
   bool inside = true;
   for (int s = 0; s < 2; s++) {
     if (!c->side[s]) continue;
-    double way = s ? -1 : 1, slope = c->slope[s][0] + t * (c->slope[s][1] - c->slope[s][0]);
-    TlVec3 out = c->kind == CREASE_X ? tl_vec3(0, way, slope) : tl_vec3(way, 0, slope);
+    double sign = s ? -1 : 1, slope = c->slope[s][0] + t * (c->slope[s][1] - c->slope[s][0]);
+    TlVec3 out = c->kind == CREASE_X ? tl_vec3(0, sign, slope) : tl_vec3(sign, 0, slope);
     inside = leads_out(g, tl_axpy(out, -tl_dot(out, c->e), c->e), n) && inside;
   }
   return inside;
@@ -492,8 +492,8 @@ static bool vertex_at(const Ground *g, int64_t i, int64_t j, double slope[4]) {
   bool edge[4] = {there[0] || there[2], there[1] || there[3], there[0] || there[1],
                   there[2] || there[3]};
   for (int k = 0; k < 4; k++) {
-    int64_t way = k & 1 ? -1 : 1;
-    slope[k] = edge[k] ? (height(g, i + (k < 2) * way, j + (k >= 2) * way) - z) * per : NAN;
+    int64_t sign = k & 1 ? -1 : 1;
+    slope[k] = edge[k] ? (height(g, i + (k < 2) * sign, j + (k >= 2) * sign) - z) * per : NAN;
   }
   if (slope[0] + slope[1] > CREASED || slope[2] + slope[3] > CREASED) return false;
   return edge[0] || edge[1] || edge[2] || edge[3];
@@ -510,9 +510,9 @@ static TlStatus add_vertex(const Ground *g, int64_t i, int64_t j, size_t first) 
   TlVec3 n = tl_scale(-1, tl_unit(gradient)), allowed = n;
   bool out = true;
   for (int k = 0; k < 4; k++) {
-    double way = k & 1 ? -1 : 1;
+    double sign = k & 1 ? -1 : 1;
     if (isnan(slope[k])) continue;
-    out = leads_out(g, k < 2 ? tl_vec3(way, 0, slope[k]) : tl_vec3(0, way, slope[k]), &allowed) &&
+    out = leads_out(g, k < 2 ? tl_vec3(sign, 0, slope[k]) : tl_vec3(0, sign, slope[k]), &allowed) &&
           out;
   }
   TlPoint point = {.p = tl_axpy(at, phi, n),
@@ -718,12 +718,12 @@ static TlStatus scan_nodes(const Ground *g, TlWanted *wanted, TlPoint *deepest, 
 static TlStatus nodes(const Ground *g, TlWanted *wanted) {
   const TlGroundQuery *q = g->query;
   bool done = false;
-  bool slow = q->list && q->way < SLOW * g->r; /* a list outlives many steps */
+  bool slow = q->list && q->travel < SLOW * g->r; /* a list outlives many steps */
   if (g->shape->ground && !q->all && !slow && !q->boundary->drive)
     TL_TRY(scan_nodes(g, wanted, NULL, &done));
   if (done) return TL_OK;
   if (q->list && g->shape->node_count > 0)
-    return tl_near_boundary(q->list, q->colliders, q->collider, q->turn, q->boundary, q->way,
+    return tl_near_boundary(q->list, q->colliders, q->collider, q->turn, q->boundary, q->travel,
                             wanted, g->points);
   return (q->all ? tl_narrow_boundary_all : tl_narrow_boundary)(q->colliders, q->collider,
                                                                 q->boundary, wanted, g->points);

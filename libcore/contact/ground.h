@@ -34,7 +34,7 @@ typedef struct TlGroundQuery {
   const TlMat3 *turn;
   const TlBoundary *boundary;
   TlNearWall **list; /* NULL: none is kept */
-  double way;        /* displacement of a step, about */
+  double travel;     /* displacement of a step, about */
   bool all;          /* with list NULL: test every node */
 } TlGroundQuery;
 TlStatus tl_ground_points(const TlGroundQuery *query, TlWanted *wanted, TlPoints *points);

@@ -270,13 +270,12 @@ static bool add_start(Starts *starts, const TlPoint *node, size_t count) {
 
 /* The found nodes in the sphere's frame at unit scale, with gaps there: the same bits from whatever
  * search. Their least gap. */
-static double starts_of(const TlNarrowSide *way, TlPoint *node, size_t count) {
-  const TlShape *shape = way->colliders->shape[way->to];
-  double radius = way->colliders->shape[way->from]->size[0], ratio = way->map.ratio,
-         least = INFINITY;
+static double starts_of(const TlNarrowSide *s, TlPoint *node, size_t count) {
+  const TlShape *shape = s->colliders->shape[s->to];
+  double radius = s->colliders->shape[s->from]->size[0], ratio = s->map.ratio, least = INFINITY;
   for (size_t i = 0; i < count; i++) {
-    TlVec3 d = tl_sub(tl_shape_node(shape, node[i].key / 2), way->map.t);
-    node[i].p = tl_scale(1 / (ratio * ratio), tl_mat_tvec(way->map.m, d));
+    TlVec3 d = tl_sub(tl_shape_node(shape, node[i].key / 2), s->map.t);
+    node[i].p = tl_scale(1 / (ratio * ratio), tl_mat_tvec(s->map.m, d));
     node[i].gap = tl_norm(node[i].p) - radius;
     least = tl_min(least, node[i].gap);
   }
@@ -296,22 +295,22 @@ TlStatus tl_narrow_seek(const TlColliders *b, int64_t sphere, int64_t to, const 
   static const TlMat3 unturned = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
   if (points->count == had && !tl_narrow_holds(b, sphere, to)) return TL_OK;
   const TlShape *shape = b->shape[to];
-  TlNarrowSide way;
+  TlNarrowSide s;
   TlMat3 r = tl_mat_tmul(*turn_to, unturned);
-  make_side(b, sphere, to, &unturned, turn_to, &r, false, &way);
-  way.side = side;
-  double spacing = shape->node_spacing / way.map.ratio, radius = b->shape[sphere]->size[0];
+  make_side(b, sphere, to, &unturned, turn_to, &r, false, &s);
+  s.side = side;
+  double spacing = shape->node_spacing / s.map.ratio, radius = b->shape[sphere]->size[0];
   double near = between(b, to) / b->scale[sphere];
   /* farther than nodes of a flat face can be that come nearly as near, but where they are few */
   Starts starts = {.apart = tl_min(0.5 * radius, tl_max(2 * spacing, sqrt(spacing * radius)))};
   TlPoint *node = points->point + had;
   size_t count = points->count - had;
-  double least = tl_min(starts_of(&way, node, count), wanted->margin / b->scale[sphere]);
+  double least = tl_min(starts_of(&s, node, count), wanted->margin / b->scale[sphere]);
   count = nearer_than(least + near, node, count);
   while (starts.count < TL_CLOSED_STARTS && add_start(&starts, node, count)) {
   }
   points->count = had;
-  return following_points(&way, &starts, wanted, points);
+  return following_points(&s, &starts, wanted, points);
 }
 
 static TlStatus seek_by(TlNarrowSearch nodes, const TlColliders *b, int64_t sphere, int64_t to,
@@ -340,16 +339,16 @@ TlStatus tl_narrow_nodes(const TlColliders *b, int64_t from, int64_t to, int sid
   TlMat3 turn[2];
   if (tl_narrow_seeks(b, from, to))
     return seek_by(tl_narrow_nodes, b, from, to, side, wanted, points);
-  TlNarrowSide way = side_of(b, from, to, side, turn);
-  if (shape->node_count == 0) return following_points(&way, NULL, wanted, points);
-  return tl_narrow_tree(&way, wanted, points);
+  TlNarrowSide s = side_of(b, from, to, side, turn);
+  if (shape->node_count == 0) return following_points(&s, NULL, wanted, points);
+  return tl_narrow_tree(&s, wanted, points);
 }
 
-TlStatus tl_narrow_tree(const TlNarrowSide *way, TlWanted *wanted, TlPoints *points) {
-  const TlColliders *b = way->colliders;
-  const TlShape *shape = b->shape[way->from];
-  const TlNodeMap *map = &way->map;
-  int64_t to = way->to;
+TlStatus tl_narrow_tree(const TlNarrowSide *side, TlWanted *wanted, TlPoints *points) {
+  const TlColliders *b = side->colliders;
+  const TlShape *shape = b->shape[side->from];
+  const TlNodeMap *map = &side->map;
+  int64_t to = side->to;
   for (int32_t i = 0; i < shape->sphere_count;) {
     const TlNodeSphere *s = &shape->sphere[i];
     TlPhiRange phi = tl_shape_phi_range(b->shape[to], tl_node_mapped(map, tl_sphere_centre(s)),
@@ -361,7 +360,7 @@ TlStatus tl_narrow_tree(const TlNarrowSide *way, TlWanted *wanted, TlPoints *poi
       i = s->next;
       continue;
     }
-    if (s->leaf) TL_TRY(node_points(way, wanted, s->first, s->count, points));
+    if (s->leaf) TL_TRY(node_points(side, wanted, s->first, s->count, points));
     i++;
   }
   return TL_OK;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Skin over the smaller body's diameter: factor of sqrt(way), least, most; and how much farther
+/* Skin over the smaller body's diameter: factor of sqrt(travel), least, most; and how much farther
  * than that a pair without any near node is looked at. */
 static const double SKIN = 0.44, SKIN_LEAST = 4e-3, SKIN_MOST = 0.06, FAR = 4;
 /* Skin of a list of elements picked from a wide one, over that of nodes. */
@@ -114,8 +114,8 @@ static TlStatus found_add(TlPoints *points, size_t *count, const TlNodeHit *hit)
   return TL_OK;
 }
 
-double tl_near_skin(double way, double size) {
-  double d = 2 * size, s = SKIN * sqrt(way * d);
+double tl_near_skin(double travel, double size) {
+  double d = 2 * size, s = SKIN * sqrt(travel * d);
   return s < SKIN_LEAST * d ? SKIN_LEAST * d : s > SKIN_MOST * d ? SKIN_MOST * d : s;
 }
 
@@ -169,9 +169,9 @@ typedef struct Pose2 {
   /* where a side's nodes may be, having moved since the list was made, world metres */
   struct {
     double face;    /* least phi on the grid's faces */
-    double in, any; /* the way, times the slopes of phi in the grid and anywhere */
+    double in, any; /* the displacement, times the slopes of phi in the grid and anywhere */
     int32_t asked;  /* listed nodes that were looked up */
-  } way[2];
+  } listed[2];
   double slack;
 } Pose2;
 
@@ -216,26 +216,26 @@ static double steepest(const Pose2 *p, int s) {
   return tl_max(elements ? elements->slope : 0, to_shape(p, s)->lipschitz_out);
 }
 
-static void set_way(Pose2 *p, int s, double moved) {
+static void set_listed(Pose2 *p, int s, double moved) {
   const TlShape *to = to_shape(p, s);
-  p->way[s].face = to->phi_min_face * to_scale(p, s);
+  p->listed[s].face = to->phi_min_face * to_scale(p, s);
   double slope = p->query->elements ? p->query->elements->slope : to->lipschitz;
-  p->way[s].in = slope * moved;
-  p->way[s].any = steepest(p, s) * moved;
+  p->listed[s].in = slope * moved;
+  p->listed[s].any = steepest(p, s) * moved;
 }
 
 static void measure_motion(const TlNearPair *n, Pose2 *p) {
   double turn = tl_turned_by(&p->r, &n->r0);
   for (int s = 0; s < p->sides; s++)
-    set_way(p, s,
-            turn * p->query->colliders->radius[p->side[s].from] +
-                to_scale(p, s) * tl_norm(tl_sub(p->side[s].map.t, n->side[s].t0)));
+    set_listed(p, s,
+               turn * p->query->colliders->radius[p->side[s].from] +
+                   to_scale(p, s) * tl_norm(tl_sub(p->side[s].map.t, n->side[s].t0)));
 }
 
 /* Nodes that had a gap of `then` or more have at least this now (where that is not negative). */
 static double gap_now(const Pose2 *p, int s, double then) {
-  double face = p->way[s].face, in = (then < face ? then : face) - p->way[s].in;
-  double any = then - p->way[s].any;
+  double face = p->listed[s].face, in = (then < face ? then : face) - p->listed[s].in;
+  double any = then - p->listed[s].any;
   return (in > any ? in : any) - p->slack;
 }
 
@@ -309,7 +309,7 @@ static void note_pose(TlNearPair *n, Pose2 *p) {
     n->shape[s] = b->shape[p->side[s].from];
     n->scale[s] = b->scale[p->side[s].from];
     n->side[s].t0 = p->side[s].map.t;
-    set_way(p, s, 0);
+    set_listed(p, s, 0);
   }
   n->both = p->query->both;
   n->r0 = p->r;
@@ -321,10 +321,10 @@ static bool asks(const Pose2 *p, int s) {
 }
 
 /* Both lists anew at this pose. */
-static TlStatus pair_build(TlNearPair *n, Pose2 *p, double way, const TlWanted *wanted,
+static TlStatus pair_build(TlNearPair *n, Pose2 *p, double travel, const TlWanted *wanted,
                            TlPoints *points) {
   const TlNearElements *elements = p->query->elements;
-  double far = FAR * tl_near_skin(way, p->query->size), skin = elements ? far : far / FAR;
+  double far = FAR * tl_near_skin(travel, p->query->size), skin = elements ? far : far / FAR;
   double band = p->query->band;
   double reach = tl_max(wanted->reach, p->query->reach);
   TlWanted wide = {tl_max(tl_max(wanted->margin, band), reach) + far,
@@ -357,7 +357,7 @@ static TlStatus pair_build(TlNearPair *n, Pose2 *p, double way, const TlWanted *
 }
 
 /* The first listed nodes of a side into hit, a few at a time, until no later one can be wanted.
- * Their number goes to p->way[s].asked. */
+ * Their number goes to p->listed[s].asked. */
 static void evaluate_side(const TlNearPair *n, Pose2 *p, int s, TlWanted *wanted, TlNodeHit *hit) {
   const List *l = &n->side[s].list;
   const TlShape *from = from_shape(p, s);
@@ -376,7 +376,7 @@ static void evaluate_side(const TlNearPair *n, Pose2 *p, int s, TlWanted *wanted
     }
     done += count;
   }
-  p->way[s].asked = done;
+  p->listed[s].asked = done;
 }
 
 /* Side 0 into points->hit, side 1 behind all of side 0's list. */
@@ -385,8 +385,8 @@ static TlStatus evaluate(const TlNearPair *n, Pose2 *p, TlWanted *wanted, TlPoin
   TL_TRY(TL_RESERVE(points->hit, points->hit_capacity, need));
   for (int s = 0; s < p->sides; s++) {
     evaluate_side(n, p, s, wanted, points->hit + (s ? n->side[0].list.count : 0));
-    points->lookups += p->way[s].asked;
-    points->node_tests += p->way[s].asked;
+    points->lookups += p->listed[s].asked;
+    points->node_tests += p->listed[s].asked;
   }
   return TL_OK;
 }
@@ -452,7 +452,7 @@ void tl_near_fetch_nodes(const TlNear *near, size_t number) {
 static TlStatus append_wanted(const TlNearPair *n, const Pose2 *p, double limit, TlPoints *points) {
   for (int s = 0; s < p->sides; s++)
     TL_TRY(tl_narrow_append(&p->side[s], points->hit + (s ? n->side[0].list.count : 0),
-                            (size_t)p->way[s].asked, limit, points));
+                            (size_t)p->listed[s].asked, limit, points));
   return TL_OK;
 }
 
@@ -460,7 +460,7 @@ static TlStatus append_wanted(const TlNearPair *n, const Pose2 *p, double limit,
  * it has wasted as much as a new one costs, it goes. */
 static void count_waste(TlNearPair *n, const Pose2 *p, size_t wanted) {
   int64_t fresh = (int64_t)wanted + TL_NODE_FEW * p->sides;
-  int64_t asked = p->way[0].asked + (p->sides > 1 ? p->way[1].asked : 0);
+  int64_t asked = p->listed[0].asked + (p->sides > 1 ? p->listed[1].asked : 0);
   if (asked > fresh) n->waste += asked - fresh;
   if (n->waste > n->cost) n->cutoff = 0;
 }
@@ -506,7 +506,7 @@ TlStatus tl_near_points(TlNearPair **pair, const TlNearQuery *query, TlWanted *w
   Pose2 p;
   pose_of(query, &p);
   n->clear_to = -1;
-  double known = wanted->least, way = query->way;
+  double known = wanted->least, travel = query->travel;
   if (is_for(n, &p)) {
     measure_motion(n, &p);
     if (apart(n, &p, wanted->margin)) {
@@ -523,11 +523,11 @@ TlStatus tl_near_points(TlNearPair **pair, const TlNearQuery *query, TlWanted *w
     }
     wanted->least = known;
   }
-  if (way > FAST * 2 * query->size) {
+  if (travel > FAST * 2 * query->size) {
     n->cutoff = 0;
     return tree_points(&p, wanted, points);
   }
-  TL_TRY(pair_build(n, &p, way, wanted, points));
+  TL_TRY(pair_build(n, &p, travel, wanted, points));
   TL_TRY(evaluate(n, &p, wanted, points));
   return append_wanted(n, &p, tl_wanted_limit(wanted), points);
 }
@@ -549,13 +549,13 @@ static TlStatus wide_list(TlNearPair *n, Pose2 *p, double limit, TlPoints *point
     if (complete(n->wide, p, limit)) return TL_OK;
   }
   TlWanted wanted = {elements->reach, elements->reach, INFINITY, 0};
-  return pair_build(n->wide, p, p->query->way, &wanted, points);
+  return pair_build(n->wide, p, p->query->travel, &wanted, points);
 }
 
 /* The list anew out of the wide one. */
 static TlStatus fine_list(TlNearPair *n, Pose2 *p, TlPoints *points) {
   const TlNearElements *elements = p->query->elements;
-  double cutoff = FINE * tl_near_skin(p->query->way, p->query->size);
+  double cutoff = FINE * tl_near_skin(p->query->travel, p->query->size);
   n->cutoff = 0;
   TL_TRY(wide_list(n, p, cutoff, points));
   double clear = INFINITY; /* where nothing is near, as far as that is known */
@@ -681,9 +681,9 @@ static TlStatus wall_list(TlNearWall *w, const TlShape *shape, const TlPose *pos
 }
 
 static TlStatus wall_build(TlNearWall *w, const TlShape *shape, const TlPose *pose,
-                           const TlBoundary *boundary, double way, const TlWanted *wanted,
+                           const TlBoundary *boundary, double travel, const TlWanted *wanted,
                            TlPoints *points) {
-  double skin = tl_near_skin(way, shape->radius_m * pose->scale);
+  double skin = tl_near_skin(travel, shape->radius_m * pose->scale);
   TlWanted wide = {wanted->margin + FAR * skin, wanted->band + skin, INFINITY,
                    wanted->reach + skin};
   size_t count = 0;
@@ -724,7 +724,7 @@ static bool wall_is_for(const TlNearWall *w, const TlShape *shape, double scale)
 }
 
 TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *b, int64_t body, const TlMat3 *turn,
-                          const TlBoundary *boundary, double way, TlWanted *wanted,
+                          const TlBoundary *boundary, double travel, TlWanted *wanted,
                           TlPoints *points) {
   if (!*wall) TL_TRY(TL_NEW(*wall, 1));
   TlNearWall *w = *wall;
@@ -740,15 +740,15 @@ TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *b, int64_t body,
   }
   *wanted = start;
   points->count = count;
-  TL_TRY(wall_build(w, shape, &pose, boundary, way, wanted, points));
+  TL_TRY(wall_build(w, shape, &pose, boundary, travel, wanted, points));
   return wall_evaluate(w, &pose, boundary, wanted, points);
 }
 
 /* Its elements that may touch, nearest first. */
 static TlStatus wall_elements_build(TlNearWall *w, const TlShape *shape, const TlPose *pose,
-                                    const TlBoundary *boundary, double way,
+                                    const TlBoundary *boundary, double travel,
                                     const TlNearElements *elements, TlPoints *points) {
-  double reach = elements->reach, skin = tl_near_skin(way, shape->radius_m * pose->scale);
+  double reach = elements->reach, skin = tl_near_skin(travel, shape->radius_m * pose->scale);
   TlWanted wide = {reach + FAR * skin, reach + skin, INFINITY, reach + skin};
   size_t count = 0;
   w->cutoff = 0;
@@ -760,7 +760,7 @@ static TlStatus wall_elements_build(TlNearWall *w, const TlShape *shape, const T
 }
 
 TlStatus tl_near_boundary_elements(TlNearWall **wall, const TlColliders *b, int64_t body,
-                                   const TlMat3 *turn, const TlBoundary *boundary, double way,
+                                   const TlMat3 *turn, const TlBoundary *boundary, double travel,
                                    const TlNearElements *elements, TlPoints *points,
                                    TlListedPart *found) {
   if (!*wall) TL_TRY(TL_NEW(*wall, 1));
@@ -770,7 +770,7 @@ TlStatus tl_near_boundary_elements(TlNearWall **wall, const TlColliders *b, int6
   double moved = wall_is_for(w, shape, pose.scale) ? wall_moved(w, &pose) : INFINITY;
   if (!(moved < INFINITY) ||
       !(wall_gap_after(w, boundary, elements->slope, w->cutoff, moved) >= 0)) {
-    TL_TRY(wall_elements_build(w, shape, &pose, boundary, way, elements, points));
+    TL_TRY(wall_elements_build(w, shape, &pose, boundary, travel, elements, points));
     moved = 0;
   }
   *found = (TlListedPart){&w->listed, 0};

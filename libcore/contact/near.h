@@ -59,7 +59,7 @@ TlNearPair **tl_near_find(const TlNear *near, int64_t low, int64_t high);
 TlNearWall **tl_near_wall(const TlNear *near, int64_t body, int boundary);
 
 /* The two colliders of a pair, avatars both, or an avatar and a sphere, in this order. turn: their
- * rotation matrices. both: nodes of b too. way: their relative displacement in a step, estimated.
+ * rotation matrices. both: nodes of b too. travel: their relative displacement in a step, estimated.
  * band, reach: a list that has to be made serves at least these (TlWanted). */
 struct TlNearElements;
 typedef struct TlNearQuery {
@@ -67,7 +67,7 @@ typedef struct TlNearQuery {
   int64_t a, b;
   const TlMat3 *turn_a, *turn_b;
   bool both;
-  double way, size, band, reach;
+  double travel, size, band, reach;
   const TlNear *near;                    /* brought up to date at these poses; NULL: not so */
   const struct TlNearElements *elements; /* NULL: of their nodes; else of their elements */
   double above; /* what touches has a node with a gap below this (0 but where a sphere seeks) */
@@ -85,9 +85,9 @@ bool tl_near_clear(const TlNear *near, const TlColliders *colliders, size_t numb
 void tl_near_fetch_pair(const TlNear *near, size_t number);
 void tl_near_fetch_nodes(const TlNear *near, size_t number);
 
-/* How far above what is wanted a search looks so that it serves later steps too: way, relative motion of
+/* How far above what is wanted a search looks so that it serves later steps too: travel, relative motion of
  * a step; size, the smaller radius. */
-double tl_near_skin(double way, double size);
+double tl_near_skin(double travel, double size);
 
 /* Where the search by places keeps what it need not make again of a pair (places.h). */
 TlStatus tl_near_place_cache(TlNearPair **pair, TlPlaceCache ***cache);
@@ -113,11 +113,11 @@ TlStatus tl_near_elements(TlNearPair **pair, const TlNearQuery *query, TlPoints 
 
 /* As tl_narrow_boundary for an avatar. */
 TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *colliders, int64_t body,
-                          const TlMat3 *turn, const TlBoundary *boundary, double way,
+                          const TlMat3 *turn, const TlBoundary *boundary, double travel,
                           TlWanted *wanted, TlPoints *points);
 /* The elements of a body that may touch a boundary, as above; judge is asked for side 0. */
 TlStatus tl_near_boundary_elements(TlNearWall **wall, const TlColliders *colliders, int64_t body,
-                                   const TlMat3 *turn, const TlBoundary *boundary, double way,
+                                   const TlMat3 *turn, const TlBoundary *boundary, double travel,
                                    const TlNearElements *elements, TlPoints *points,
                                    TlListedPart *found);
 /* For a search without lists (ground.h): notes that no node has a gap below `least` at this pose; and tells

@@ -46,7 +46,7 @@ typedef struct Parabola {
   double spread;           /* its eigenvalues are mean +- spread */
   double inverse[3];       /* of H, bounded; uu, uv, vv */
   double low, high;        /* the eigenvalues, bounded, that the width follows from */
-  double way[2];           /* from the middle to the least F */
+  double to_least[2];      /* from the middle to the least F */
 } Parabola;
 
 /* The amount of a curvature, and no less than this, smoothly; and its slope where it is `bounded`. */
@@ -90,8 +90,8 @@ static bool look_around(const Field *field, const Frame *at, Parabola *p) {
   p->turn = 2 * two[1];
   p->spread = sqrt(p->half * p->half + p->turn * p->turn);
   invert(p, field->level);
-  p->way[0] = -(p->inverse[0] * p->slope[0] + p->inverse[1] * p->slope[1]);
-  p->way[1] = -(p->inverse[1] * p->slope[0] + p->inverse[2] * p->slope[1]);
+  p->to_least[0] = -(p->inverse[0] * p->slope[0] + p->inverse[1] * p->slope[1]);
+  p->to_least[1] = -(p->inverse[1] * p->slope[0] + p->inverse[2] * p->slope[1]);
   p->high = no_less(p->mean + p->spread, field->flat);
   p->low = no_less(p->mean - p->spread, field->flat);
   return true;
@@ -115,7 +115,7 @@ static void weigh(const Parabola *p, double d, double h, double level, const Fra
                 by_turn * 4 * c * s / (3 * h2);
   }
   /* The middle x follows the place, where the slope is 0: dx = -J^-1 d(slope), J its derivative by x.
-   * On that way U changes by `pull` a metre. */
+   * As x follows it, U changes by `pull` a metre. */
   double pull[2] = {0, 0}, jacobian[2][2] = {{0, 0}, {0, 0}};
   for (int k = 0; k <= CORNERS; k++) {
     double u = tl_dot(p->look[k].sum, at->u), v = tl_dot(p->look[k].sum, at->v);
@@ -194,9 +194,10 @@ static bool patch_at(const Field *field, TlPoint *point) {
     at.u = tl_unit(tl_cross(n, fabs(n.x) < 0.6 ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0)));
     at.v = tl_cross(n, at.u);
     if (!look_around(field, &at, &p)) return false;
-    double far = sqrt(p.way[0] * p.way[0] + p.way[1] * p.way[1]), part = far > h ? h / far : 1;
+    double far = sqrt(p.to_least[0] * p.to_least[0] + p.to_least[1] * p.to_least[1]),
+           part = far > h ? h / far : 1;
     if (far < OFF * h || round + 1 == ROUNDS) break;
-    at.x = tl_axpy(tl_axpy(at.x, part * p.way[0], at.u), part * p.way[1], at.v);
+    at.x = tl_axpy(tl_axpy(at.x, part * p.to_least[0], at.u), part * p.to_least[1], at.v);
     n = tl_unit(p.look[CORNERS].across);
   }
   Deepest deep = {.x = at.x, .look = p.look[CORNERS]};

@@ -141,24 +141,24 @@ static TlStatus list_nodes(const Both *p, const TlMat3 *r, TlVec3 t, double limi
   int side = p->side;
   TlWanted wanted = {.margin = limit, .band = INFINITY, .least = INFINITY};
   double from = p->scale[side], to = p->scale[1 - side];
-  TlNarrowSide way = {.colliders = q->colliders,
-                      .from = side ? q->b : q->a,
-                      .to = side ? q->a : q->b,
-                      .turn_from = side ? q->turn_b : q->turn_a,
-                      .turn_to = side ? q->turn_a : q->turn_b,
-                      .side = side,
-                      .map = {.ratio = from / to}};
+  TlNarrowSide nodes = {.colliders = q->colliders,
+                        .from = side ? q->b : q->a,
+                        .to = side ? q->a : q->b,
+                        .turn_from = side ? q->turn_b : q->turn_a,
+                        .turn_to = side ? q->turn_a : q->turn_b,
+                        .side = side,
+                        .map = {.ratio = from / to}};
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) way.map.m.m[i][j] = (side ? r->m[j][i] : r->m[i][j]) * from / to;
-  way.map.t = tl_scale((side ? -1 : 1) / to, side ? tl_mat_tvec(*r, t) : t);
-  return tl_narrow_tree(&way, &wanted, points);
+    for (int j = 0; j < 3; j++) nodes.map.m.m[i][j] = (side ? r->m[j][i] : r->m[i][j]) * from / to;
+  nodes.map.t = tl_scale((side ? -1 : 1) / to, side ? tl_mat_tvec(*r, t) : t);
+  return tl_narrow_tree(&nodes, &wanted, points);
 }
 
 /* How far beyond the margin a search looks, so that it need not be made again soon: not at all where the pair moves
  * so fast that it must be all the same. */
 static double ahead_of(const Both *p) {
-  double ahead = AHEAD * tl_near_skin(p->query->way, p->f.size);
-  return p->slope * p->query->way < ahead ? ahead : 0;
+  double ahead = AHEAD * tl_near_skin(p->query->travel, p->f.size);
+  return p->slope * p->query->travel < ahead ? ahead : 0;
 }
 
 static void note_audit(TlPlaceCache *cache, const TlPlacePair *pair, const TlPoint *point,
@@ -294,10 +294,11 @@ static bool follow(const Both *p, const TlPlacePair *pair, double motion, double
       if (!far_enough(p, k->gap, motion + k->motion, p->query->margin)) return false;
       continue;
     }
-    TlVec3 way = tl_sub(tl_add(tl_mat_vec(p->f.r, k->x), p->f.t),
-                        tl_add(tl_mat_vec(pair->r1, k->x), pair->t1));
+    TlVec3 displacement = tl_sub(tl_add(tl_mat_vec(p->f.r, k->x), p->f.t),
+                                 tl_add(tl_mat_vec(pair->r1, k->x), pair->t1));
     TlVec3 n = tl_mat_vec(pair->r1, k->n);
-    double along = tl_dot(way, n), slip = sqrt(tl_max(tl_norm2(way) - along * along, 0));
+    double along = tl_dot(displacement, n),
+           slip = sqrt(tl_max(tl_norm2(displacement) - along * along, 0));
     if ((slip * steep + bent) * (slip * steep + bent) > most) return false;
     gap[i] += along;
   }
@@ -392,7 +393,7 @@ static TlStatus query_polyhedra(const Both *p, TlPlaceCache **cache, TlPoints *p
                           .r = p->f.r,
                           .t = p->f.t,
                           .motion = kept[k].made ? motion_since(p, &kept[k].r0, kept[k].t0) : 0,
-                          .skin = tl_near_skin(q->way, p->f.size),
+                          .skin = tl_near_skin(q->travel, p->f.size),
                           .bias = BIAS * p->f.size,
                           .margin = q->margin};
     TlFacetContact found[TL_FACET_CONTACTS];

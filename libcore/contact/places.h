@@ -81,7 +81,7 @@ typedef struct TlPlaceQuery {
   /* Of these only places that lie no farther than `reach` or than `band` beyond the nearest (from 0
    * on), whichever is more; band 0: all below the margin. */
   double band, reach;
-  double way;       /* relative motion of a step, about: sets how far a search looks ahead */
+  double travel;    /* relative motion of a step, about: sets how far a search looks ahead */
   double tolerance; /* of the gap, as a fraction of the smaller radius; 0: 1e-4 */
   bool
       surface; /* polyhedra: pieces of their overlapping faces (facet_surface.h) in place of points */

@@ -123,7 +123,7 @@ static TlStatus place_points(const TlSearchOptions *options, const TlNearQuery *
                          .margin = wanted->margin,
                          .band = wanted->band,
                          .reach = wanted->reach,
-                         .way = query->way,
+                         .travel = query->travel,
                          .tolerance = options->surface ? FOR_PATCHES : 0,
                          .surface = options->surface};
   if (lists && (polyhedra || !a->place->convex || !b->place->convex))
@@ -221,7 +221,7 @@ TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlPair
                        .turn_a = &turn_i,
                        .turn_b = &turn_j,
                        .both = options->sides == TL_SIDES_BOTH,
-                       .way = m->way,
+                       .travel = m->travel,
                        .size = m->size,
                        .band = m->band,
                        .reach = m->reach};
@@ -248,7 +248,7 @@ static TlStatus faces_at_plane(const TlColliders *b, int64_t i, const TlMat3 *tu
 
 static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, const TlColliders *b,
                                int64_t i, const TlMat3 *turn, int32_t k, const TlBoundary *boundary,
-                               double way, TlWanted *wanted, TlPoints *points) {
+                               double travel, TlWanted *wanted, TlPoints *points) {
   /* the lists' bounds are of walls that stand: driven ones are searched through the tree */
   TlStatus status;
   size_t had = points->count;
@@ -270,7 +270,8 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
                   tl_tractions_serve(b->shape[i], b->shape[i]);
   if (places) wanted->margin += tl_wall_places_reach(b, i);
   if (traction)
-    return tl_context(tl_tractions_at_wall(b, i, turn, boundary, way, options->how == TL_SEARCH_ALL,
+    return tl_context(tl_tractions_at_wall(b, i, turn, boundary, travel,
+                                           options->how == TL_SEARCH_ALL,
                                            lists ? tl_near_wall(near, i, k) : NULL, points),
                       "grain %lld (avatar %lld) at boundary %d", (long long)b->id[i],
                       (long long)b->avatar_id[i], (int)k);
@@ -280,11 +281,12 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
                            .turn = turn,
                            .boundary = boundary,
                            .list = lists ? tl_near_wall(near, i, k) : NULL,
-                           .way = way,
+                           .travel = travel,
                            .all = options->how == TL_SEARCH_ALL};
     status = tl_ground_points(&query, wanted, points);
   } else if (b->shape[i]->node_count > 0 && lists)
-    status = tl_near_boundary(tl_near_wall(near, i, k), b, i, turn, boundary, way, wanted, points);
+    status =
+        tl_near_boundary(tl_near_wall(near, i, k), b, i, turn, boundary, travel, wanted, points);
   else if (options->how == TL_SEARCH_ALL)
     status = tl_narrow_boundary_all(b, i, boundary, wanted, points);
   else
@@ -301,12 +303,12 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
 }
 
 TlStatus tl_scan_boundary(const TlSearchOptions *options, TlNear *near, const TlColliders *b,
-                          int64_t i, int32_t k, const TlBoundary *boundary, double way,
+                          int64_t i, int32_t k, const TlBoundary *boundary, double travel,
                           double margin, TlPoints *points) {
   if (!tl_narrow_near(b, i, boundary, margin)) return TL_OK;
   TlWanted wanted = {margin, margin, INFINITY, 0};
   TlMat3 turn = tl_quat_matrix(b->rotation[i]);
-  return boundary_nodes(options, near, b, i, &turn, k, boundary, way, &wanted, points);
+  return boundary_nodes(options, near, b, i, &turn, k, boundary, travel, &wanted, points);
 }
 
 /* ---- all of them ---- */
@@ -343,7 +345,7 @@ static TlStatus find_points(const TlScan *s, const TlSlot *p, TlPoints *points) 
                        .turn_a = &s->turn[p->a],
                        .turn_b = &s->turn[p->b],
                        .both = s->options->sides == TL_SIDES_BOTH,
-                       .way = m.way,
+                       .travel = m.travel,
                        .size = m.size,
                        .band = m.band,
                        .reach = m.reach,
@@ -408,7 +410,7 @@ TlStatus tl_scan_wall_points(const TlScan *s, TlSlot *p, TlPoints *points) {
   TlWanted wanted = {m.margin, m.band, INFINITY, m.reach};
   points->count = 0;
   return boundary_nodes(s->options, s->near, &s->bodies->colliders, p->a, &s->turn[p->a],
-                        p->boundary, wall, m.way, &wanted, points);
+                        p->boundary, wall, m.travel, &wanted, points);
 }
 
 static TlStatus test_boundaries(void *context, int64_t begin, int64_t end, int64_t block,

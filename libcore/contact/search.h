@@ -42,9 +42,9 @@ typedef struct TlSearchOptions {
   bool finer;    /* and of two such surfaces by the finer one's alone */
 } TlSearchOptions;
 
-/* As TlWanted, and: size, the smaller radius; way, the estimated relative displacement in a step. Metres. */
+/* As TlWanted, and: size, the smaller radius; travel, the estimated relative displacement in a step. Metres. */
 typedef struct TlMargin {
-  double margin, band, reach, size, way;
+  double margin, band, reach, size, travel;
 } TlMargin;
 
 typedef struct TlSlot {
@@ -110,6 +110,7 @@ TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlPair
                       TlPoints *points);
 TlStatus tl_scan_boundary(const TlSearchOptions *options, TlNear *near,
                           const TlColliders *colliders, int64_t collider, int32_t k,
-                          const TlBoundary *boundary, double way, double margin, TlPoints *points);
+                          const TlBoundary *boundary, double travel, double margin,
+                          TlPoints *points);
 
 #endif

@@ -208,9 +208,9 @@ static TlStatus add_crossing(Meeting *m, int k, int32_t number, const Edge *e, S
 static TlStatus add_edge(Meeting *m, int k, int32_t number) {
   const TlFacets *f = part_of(m, k);
   TlVec3 from = corner_of(m, f, f->edge[number].corner[0]),
-         way = tl_sub(corner_of(m, f, f->edge[number].corner[1]), from);
-  Edge e = {.from = from, .length = tl_norm(way)};
-  e.along = tl_scale(1 / e.length, way);
+         edge = tl_sub(corner_of(m, f, f->edge[number].corner[1]), from);
+  Edge e = {.from = from, .length = tl_norm(edge)};
+  e.along = tl_scale(1 / e.length, edge);
   double far = m->colliders->radius[m->grain] + m->limit, at = -tl_dot(from, e.along);
   double beside2 = tl_norm2(tl_axpy(from, at, e.along));
   if (!(beside2 < far * far)) return TL_OK;

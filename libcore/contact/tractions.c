@@ -430,17 +430,18 @@ static int side_alone(const TlNearQuery *query, bool finer) {
          b->place->elements->size_m * c->scale[query->b];
 }
 
-static Side side_of(const TlColliders *c, const TlNarrowSide *way, const Other *other, int alone) {
+static Side side_of(const TlColliders *c, const TlNarrowSide *nodes, const Other *other,
+                    int alone) {
   return (Side){.other = other,
-                .elements = c->shape[way->from]->place->elements,
-                .map = way->map,
-                .turn = *way->turn_to,
-                .centre = c->position[way->to],
-                .scale = c->scale[way->to],
+                .elements = c->shape[nodes->from]->place->elements,
+                .map = nodes->map,
+                .turn = *nodes->turn_to,
+                .centre = c->position[nodes->to],
+                .scale = c->scale[nodes->to],
                 .share = alone < 0 ? 0.5 : 1,
-                .weights = weights_of(c->shape[way->from], c->shape[way->to]),
-                .from_scale = c->scale[way->from],
-                .side = way->side};
+                .weights = weights_of(c->shape[nodes->from], c->shape[nodes->to]),
+                .from_scale = c->scale[nodes->from],
+                .side = nodes->side};
 }
 
 TlStatus tl_tractions_of_pair(const TlNearQuery *query, bool finer, TlNearPair **lists,
@@ -448,14 +449,14 @@ TlStatus tl_tractions_of_pair(const TlNearQuery *query, bool finer, TlNearPair *
   const TlColliders *c = query->colliders;
   TlListedPart found[2];
   TlMat3 a_to_b;
-  TlNarrowSide way[2];
+  TlNarrowSide nodes[2];
   Other other[2];
   Side side[2];
   int alone = side_alone(query, finer);
-  tl_narrow_sides(c, query->a, query->b, query->turn_a, query->turn_b, &a_to_b, way);
+  tl_narrow_sides(c, query->a, query->b, query->turn_a, query->turn_b, &a_to_b, nodes);
   for (int k = 0; k < 2; k++) {
-    other[k] = other_of(c->shape[way[k].to]);
-    side[k] = side_of(c, &way[k], &other[k], alone);
+    other[k] = other_of(c->shape[nodes[k].to]);
+    side[k] = side_of(c, &nodes[k], &other[k], alone);
   }
   if (lists) {
     TlNearElements elements = {.reach = tl_max(reach_over(&side[0], side[0].elements->reach_m),
@@ -494,8 +495,8 @@ static TlStatus list_by_tree(const TlElements *elements, const TlPose *pose,
 }
 
 TlStatus tl_tractions_at_wall(const TlColliders *c, int64_t body, const TlMat3 *turn,
-                              const TlBoundary *boundary, double way, bool all, TlNearWall **list,
-                              TlPoints *points) {
+                              const TlBoundary *boundary, double travel, bool all,
+                              TlNearWall **list, TlPoints *points) {
   static const TlMat3 unturned = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
   const TlElements *elements = c->shape[body]->place->elements;
   double scale = c->scale[body], slope = TL_ELEMENT_MOST * boundary->kind->lipschitz;
@@ -521,7 +522,7 @@ TlStatus tl_tractions_at_wall(const TlColliders *c, int64_t body, const TlMat3 *
   if (all)
     TL_TRY(list_all(elements, points, &found));
   else if (list)
-    TL_TRY(tl_near_boundary_elements(list, c, body, turn, boundary, way, &near, points, &found));
+    TL_TRY(tl_near_boundary_elements(list, c, body, turn, boundary, travel, &near, points, &found));
   else
     TL_TRY(list_by_tree(elements, &pose, boundary, near.reach, points, &found));
   return found.count > 0 ? bear(&side, found, points) : TL_OK;

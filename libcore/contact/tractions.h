@@ -24,10 +24,10 @@ bool tl_tractions_serve(const TlShape *a, const TlShape *b);
  * every element is looked at (the oracle; the same bits). */
 TlStatus tl_tractions_of_pair(const TlNearQuery *query, bool finer, TlNearPair **lists,
                               TlPoints *points);
-/* Of a body at a wall that is no relief; way: relative motion of a step; all: every element is looked at; list: NULL:
- * none is kept, the tree is walked. */
+/* Of a body at a wall that is no relief; travel: relative motion of a step; all: every element is looked at;
+ * list: NULL: none is kept, the tree is walked. */
 TlStatus tl_tractions_at_wall(const TlColliders *colliders, int64_t body, const TlMat3 *turn,
-                              const TlBoundary *boundary, double way, bool all, TlNearWall **list,
-                              TlPoints *points);
+                              const TlBoundary *boundary, double travel, bool all,
+                              TlNearWall **list, TlPoints *points);
 
 #endif

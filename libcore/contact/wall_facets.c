@@ -84,18 +84,18 @@ static TlStatus at_box(const TlColliders *c, int64_t i, const TlMat3 *turn,
 static bool least_along(const TlBoundary *boundary, TlVec3 from, TlVec3 to, double margin,
                         TlPoint *point) {
   enum { HALVINGS = 40 };
-  TlVec3 way = tl_sub(to, from);
-  double length = tl_norm(way), low = 0, high = 1, phi;
-  TlVec3 n, middle = tl_axpy(from, 0.5, way);
+  TlVec3 span = tl_sub(to, from);
+  double length = tl_norm(span), low = 0, high = 1, phi;
+  TlVec3 n, middle = tl_axpy(from, 0.5, span);
   if (!tl_boundary_phi(boundary, middle, &phi, &n) || phi - 0.5 * length > margin) return false;
-  if (!tl_boundary_phi(boundary, from, &phi, &n) || tl_dot(n, way) >= 0) return false;
-  if (!tl_boundary_phi(boundary, to, &phi, &n) || tl_dot(n, way) <= 0) return false;
+  if (!tl_boundary_phi(boundary, from, &phi, &n) || tl_dot(n, span) >= 0) return false;
+  if (!tl_boundary_phi(boundary, to, &phi, &n) || tl_dot(n, span) <= 0) return false;
   for (int k = 0; k < HALVINGS; k++) {
     double at = 0.5 * (low + high);
-    if (!tl_boundary_phi(boundary, tl_axpy(from, at, way), &phi, &n)) return false;
-    *(tl_dot(n, way) < 0 ? &low : &high) = at;
+    if (!tl_boundary_phi(boundary, tl_axpy(from, at, span), &phi, &n)) return false;
+    *(tl_dot(n, span) < 0 ? &low : &high) = at;
   }
-  *point = (TlPoint){.p = tl_axpy(from, 0.5 * (low + high), way), .n = n, .gap = phi};
+  *point = (TlPoint){.p = tl_axpy(from, 0.5 * (low + high), span), .n = n, .gap = phi};
   return phi < margin;
 }
 

@@ -205,8 +205,8 @@ static TlStatus check_phases(const TlHistogram *flat, const TlMixture *m) {
  * phase. two: the split into void and grain, bright minerals aside. */
 static TlStatus check_solid(const TlMixture *m, int solid_from, const TlSplit *two) {
   int below = solid_from - 2;
-  double way = (m->mean[below] - m->mean[0]) / (two->mean[1] - m->mean[0]);
-  if (below < 1 || way < GRAINS_OWN) return TL_OK;
+  double part = (m->mean[below] - m->mean[0]) / (two->mean[1] - m->mean[0]);
+  if (below < 1 || part < GRAINS_OWN) return TL_OK;
   return tl_fail(
       TL_EINPUT,
       "--solid-from=%d would leave out the grains: phase %d lies at their grey (%.4g) and "

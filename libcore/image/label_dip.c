@@ -31,9 +31,9 @@ static void set_steps(const double edge[3], TlDips *d) {
     double u[3] = {code % 3 - 1, code / 3 % 3 - 1, code / 9 - 1};
     double length = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
     for (int a = 0; a < 3; a++) d->step[k][a] = (int64_t)lround(STEP * u[a] / (length * edge[a]));
-    double way = 0;
-    for (int a = 0; a < 3; a++) way += d->step[k][a] != 0 ? edge[a] * edge[a] : 0;
-    d->shift[k] = way > 0 ? (float)(SHIFT / sqrt(way)) : 0;
+    double length2 = 0;
+    for (int a = 0; a < 3; a++) length2 += d->step[k][a] != 0 ? edge[a] * edge[a] : 0;
+    d->shift[k] = length2 > 0 ? (float)(SHIFT / sqrt(length2)) : 0;
   }
   int64_t far = 0;
   for (int k = 0; k < DIRECTIONS; k++) far = d->step[k][2] > far ? d->step[k][2] : far;

@@ -86,7 +86,7 @@ static TlBasin *basin_of(TlRelief *r, uint32_t id) {
   return is_portal(id) ? &r->open[id - TL_RELIEF_PORTAL - r->first_open] : &r->basin[id];
 }
 
-/* Shortens the way for the next: chains over many seams stay short. */
+/* Shortens the path for the next: chains over many seams stay short. */
 static uint32_t find(TlRelief *r, uint32_t id) {
   uint32_t leads = tl_relief_id(r, id);
   if (is_portal(id)) r->leads[id - TL_RELIEF_PORTAL] = leads;
@@ -216,7 +216,7 @@ static TlStatus climb(const Slab *s, int64_t i, uint32_t *id) {
   return TL_OK;
 }
 
-/* Voxel i and all on its way. */
+/* Voxel i and all on its path. */
 static TlStatus walk_from(Slab *s, int64_t i) {
   const TlRelief *r = s->relief;
   int64_t count = (s->known - s->begin) * r->nx * r->ny;

@@ -86,7 +86,7 @@ void tl_relief_free(TlRelief *relief);
  * field: planes [done - 1, known + 1) where they are there; clue: the same planes
  * (image/label_dip.h) or NULL: no grey.
  * markers: planes [done, known), or NULL; a marker's voxels are one basin whatever their heights,
- * voxels that reach one on their way up belong to it.
+ * voxels that reach one on their path up belong to it.
  * ids: of planes [done, known). Out: of [done, end) 0 in the void, else tl_relief_id tells the
  * hill after tl_relief_close. In: planes [done, relief->known) as the last call left them. */
 TlStatus tl_relief_add(TlRelief *relief, int64_t end, int64_t known, const float *field,

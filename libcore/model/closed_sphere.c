@@ -31,10 +31,10 @@ typedef struct Place {
 
 /* At length * the direction of x. */
 static bool look(const TlField *field, double length, TlVec3 x, Place *place) {
-  TlVec3 n, way = tl_unit(x);
-  place->x = tl_scale(length, way);
+  TlVec3 n, direction = tl_unit(x);
+  place->x = tl_scale(length, direction);
   if (!field->at(field, place->x, &place->phi, &n)) return false;
-  place->slope = tl_axpy(n, -tl_dot(n, way), way);
+  place->slope = tl_axpy(n, -tl_dot(n, direction), direction);
   return true;
 }
 
@@ -47,8 +47,9 @@ static bool descend(const TlField *field, double length, Place *best) {
   for (int i = 0; i < TRIES && tl_norm2(best->slope) > FLAT * FLAT; i++) {
     Place next;
     if (!look(field, length, tl_axpy(best->x, -step, best->slope), &next)) return false;
-    TlVec3 way = tl_sub(next.x, best->x), change = tl_sub(next.slope, best->slope);
-    double bent = tl_dot(way, change), even = bent > 0 ? tl_norm2(way) / bent : length;
+    TlVec3 displacement = tl_sub(next.x, best->x), change = tl_sub(next.slope, best->slope);
+    double bent = tl_dot(displacement, change),
+           even = bent > 0 ? tl_norm2(displacement) / bent : length;
     if (next.phi < best->phi) {
       *best = next;
       step = tl_min(even, length);
@@ -60,9 +61,9 @@ static bool descend(const TlField *field, double length, Place *best) {
 }
 
 /* From one place; *best: the deepest so far. */
-static bool seek(const TlField *field, double length, TlVec3 way, Place *best) {
+static bool seek(const TlField *field, double length, TlVec3 direction, Place *best) {
   Place place;
-  if (!look(field, length, way, &place) || !descend(field, length, &place)) return false;
+  if (!look(field, length, direction, &place) || !descend(field, length, &place)) return false;
   if (place.phi < best->phi) *best = place;
   return true;
 }

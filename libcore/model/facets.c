@@ -23,13 +23,13 @@ typedef struct Found { /* a plane as its flattest node has it */
 /* phi at a point with its gradient by differences over a cell to either side, and the largest second
  * difference, times a cell: 0 where phi is linear for a cell around, whatever lies beyond. */
 static double flatness(const TlAvatar *a, TlVec3 p, TlVec3 *gradient, double *phi) {
-  static const TlVec3 way[] = {{1, 0, 0}, {0, 1, 0},  {0, 0, 1}, {1, 1, 0}, {1, -1, 0},
-                               {1, 0, 1}, {1, 0, -1}, {0, 1, 1}, {0, 1, -1}};
+  static const TlVec3 direction[] = {{1, 0, 0}, {0, 1, 0},  {0, 0, 1}, {1, 1, 0}, {1, -1, 0},
+                                     {1, 0, 1}, {1, 0, -1}, {0, 1, 1}, {0, 1, -1}};
   double cell = a->spacing_m, most = 0;
   *phi = tl_avatar_phi(a, p, NULL);
   for (int k = 0; k < 9; k++) {
-    double up = tl_avatar_phi(a, tl_axpy(p, cell, way[k]), NULL),
-           down = tl_avatar_phi(a, tl_axpy(p, -cell, way[k]), NULL);
+    double up = tl_avatar_phi(a, tl_axpy(p, cell, direction[k]), NULL),
+           down = tl_avatar_phi(a, tl_axpy(p, -cell, direction[k]), NULL);
     if (k < 3) (&gradient->x)[k] = (up - down) / (2 * cell);
     most = tl_max(most, fabs(up + down - 2 * *phi) / cell);
   }

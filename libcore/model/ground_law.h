@@ -1,4 +1,4 @@
-/* Laws of the ground under blocks of a rockfall beside friction that rises with the way slid
+/* Laws of the ground under blocks of a rockfall beside friction that rises with the distance slid
  * (model/material.h), a function each; docs/theory/ground.md has the sources.
  */
 #ifndef TL_MODEL_GROUND_LAW_H
@@ -19,13 +19,13 @@ static inline double tl_scar_depth(const TlPairLaw *law, double mass_kg, double 
   return 0.1 * cbrt(mass_kg) * pow(law->scar_modulus_Pa / 1000, -0.4) * pow(normal_m_s, 0.8);
 }
 
-/* Section, along its way, of a sphere of this volume that lies so deep in the ground. */
+/* Section, across its direction of travel, of a sphere of this volume that lies so deep in the ground. */
 static inline double tl_scar_section(double volume_m3, double depth_m) {
   double r = cbrt(3 * volume_m3 / (4 * M_PI)), d = depth_m < 2 * r ? depth_m : 2 * r;
   return r * r * acos((r - d) / r) - (r - d) * sqrt(d * (2 * r - d));
 }
 
-/* The force of the scar is (1 + C) rho A v^2/2: what it takes of v^2, over mass and way; 1/m. */
+/* The force of the scar is (1 + C) rho A v^2/2: what it takes of v^2, over mass and distance; 1/m. */
 static inline double tl_scar_per_m(const TlPairLaw *law, double mass_kg, double volume_m3,
                                    double normal_m_s) {
   double section = tl_scar_section(volume_m3, tl_scar_depth(law, mass_kg, normal_m_s));

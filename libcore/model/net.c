@@ -97,7 +97,7 @@ bool tl_net_carried(const TlNet *net, TlNetPlace p) {
 static double columns_to(TlNetPlace p) {
   return (double)p.column + 0.5 * (double)(p.row % 2) + 0.5 * (double)p.layer;
 }
-static double way_across(const TlNet *net, TlNetPlace p) {
+static double height_across(const TlNet *net, TlNetPlace p) {
   return net->spacing_m * (ROW * (double)p.row + ROW / 3 * (double)p.layer);
 }
 static double tube_radius(const TlNet *net, TlNetPlace p) {
@@ -107,14 +107,14 @@ static double tube_radius(const TlNet *net, TlNetPlace p) {
 /* From sphere to sphere as the crow flies. */
 static double tube_length(const TlNet *net, TlNetPlace p, TlNetPlace q) {
   double r = tube_radius(net, p), s = tube_radius(net, q);
-  double up = way_across(net, p) - way_across(net, q);
+  double up = height_across(net, p) - height_across(net, q);
   double half = sin(M_PI * (columns_to(p) - columns_to(q)) / net->columns);
   return sqrt((r - s) * (r - s) + 4 * r * s * half * half + up * up);
 }
 
 static TlVec3 point_of(const TlNet *net, TlNetPlace p) {
   double second = (double)p.layer;
-  double x = net->spacing_m * columns_to(p), y = way_across(net, p);
+  double x = net->spacing_m * columns_to(p), y = height_across(net, p);
   if (closed(net)) {
     double turn = 2 * M_PI * columns_to(p) / net->columns, r = tube_radius(net, p);
     TlVec3 side = tl_cross(net->across, net->along);

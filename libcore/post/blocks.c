@@ -299,8 +299,9 @@ static void find_not_started(TlBlocks *b) {
   for (int64_t i = 0; i < b->count; i++) {
     TlBlock *block = &b->block[i];
     const TlBlockMoment *at = b->moment + block->first;
-    TlVec3 way = tl_sub(at[block->count - 1].place_m, at[0].place_m);
-    if (block->end == TL_BLOCK_STOPPED && hypot(way.x, way.y) < cbrt(6 * block->volume_m3 / M_PI))
+    TlVec3 displacement = tl_sub(at[block->count - 1].place_m, at[0].place_m);
+    if (block->end == TL_BLOCK_STOPPED &&
+        hypot(displacement.x, displacement.y) < cbrt(6 * block->volume_m3 / M_PI))
       block->end = TL_BLOCK_NOT_STARTED;
   }
 }

@@ -158,9 +158,9 @@ static TlMat3 facing(TlVec3 n) {
 }
 
 static Pen pen_at(const TlWallPart *part, const TlPlacement *place, TlWallMesh *mesh) {
-  TlVec3 x = tl_part_way_back(part, place, tl_vec3(1, 0, 0));
-  TlVec3 y = tl_part_way_back(part, place, tl_vec3(0, 1, 0));
-  TlVec3 z = tl_part_way_back(part, place, tl_vec3(0, 0, 1));
+  TlVec3 x = tl_part_direction_back(part, place, tl_vec3(1, 0, 0));
+  TlVec3 y = tl_part_direction_back(part, place, tl_vec3(0, 1, 0));
+  TlVec3 z = tl_part_direction_back(part, place, tl_vec3(0, 0, 1));
   return (Pen){.mesh = mesh,
                .centre = tl_placed(place, part->centre),
                .turn = {{{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}}},

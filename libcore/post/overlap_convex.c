@@ -156,9 +156,9 @@ double tl_convex_distance(const TlConvex *c, TlVec3 p, TlVec3 *gradient) {
   for (int e = 0; e < c->edges; e++) {
     TlVec3 from = c->vertex[c->edge[e][0]], d = tl_sub(c->vertex[c->edge[e][1]], from);
     double t = fmin(fmax(tl_dot(tl_sub(p, from), d) / tl_norm2(d), 0), 1);
-    TlVec3 way = tl_sub(p, tl_axpy(from, t, d));
-    double distance = tl_norm(way);
-    if (distance < nearest) nearest = distance, g = tl_scale(1 / distance, way);
+    TlVec3 offset = tl_sub(p, tl_axpy(from, t, d));
+    double distance = tl_norm(offset);
+    if (distance < nearest) nearest = distance, g = tl_scale(1 / distance, offset);
   }
   if (gradient) *gradient = g;
   return nearest;

@@ -51,7 +51,7 @@ static TlConvex box_of(const Solid *s, TlVec3 from) {
   const double *size = s->part->size_m;
   TlConvex box = tl_convex_box(tl_scale(0.5, tl_vec3(size[0], size[1], size[2])));
   for (int k = 0; k < 3; k++) {
-    TlVec3 e = tl_part_way_back(s->part, s->place, tl_vec3(k == 0, k == 1, k == 2));
+    TlVec3 e = tl_part_direction_back(s->part, s->place, tl_vec3(k == 0, k == 1, k == 2));
     turn.m[0][k] = e.x, turn.m[1][k] = e.y, turn.m[2][k] = e.z;
   }
   return tl_convex_placed(&box, 1, turn, tl_sub(tl_placed(s->place, s->part->centre), from));

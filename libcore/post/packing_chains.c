@@ -21,7 +21,7 @@ static int64_t other(const TlPackPair *pair, int64_t grain) {
 }
 
 /* From the grain to its neighbour in the pair, unit. */
-static TlVec3 way(const Search *s, int64_t pair, int64_t grain) {
+static TlVec3 direction(const Search *s, int64_t pair, int64_t grain) {
   int64_t to = other(&s->p->pair[pair], grain);
   return tl_unit(tl_sub(s->p->grain[to].centre_m, s->p->grain[grain].centre_m));
 }
@@ -33,7 +33,7 @@ static bool stronger(const Search *s, int64_t pair, int64_t than, int64_t grain)
 }
 
 static void offer(Search *s, int64_t pair, int64_t grain) {
-  double along = tl_dot(way(s, pair, grain), s->major[grain]);
+  double along = tl_dot(direction(s, pair, grain), s->major[grain]);
   if (fabs(along) < COS_BEND) return;
   int64_t *at = &s->take[grain][along > 0];
   if (*at < 0 || stronger(s, pair, *at, grain)) *at = pair;
@@ -110,7 +110,7 @@ static void follow(Search *s, int64_t grain) {
     if (open) {
       chain.length_m += tl_norm(tl_sub(s->p->grain[to].centre_m, s->p->grain[grain].centre_m));
       chain.force_N += s->p->pair[link].normal_N;
-      chain.steep_deg += acos(fmin(1, fabs(tl_dot(way(s, link, grain), up)))) * TL_DEG;
+      chain.steep_deg += acos(fmin(1, fabs(tl_dot(direction(s, link, grain), up)))) * TL_DEG;
     }
     grain = open ? to : -1;
   }

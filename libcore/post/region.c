@@ -41,9 +41,9 @@ static void clip(double a, double d, double low, double high, double *t0, double
 }
 
 /* The same for |across| <= radius. */
-static void clip_round(const TlRegion *r, TlVec3 e, TlVec3 from, TlVec3 way, double *t0,
+static void clip_round(const TlRegion *r, TlVec3 e, TlVec3 from, TlVec3 segment, double *t0,
                        double *t1) {
-  TlVec3 a = tl_axpy(from, -tl_dot(from, e), e), d = tl_axpy(way, -tl_dot(way, e), e);
+  TlVec3 a = tl_axpy(from, -tl_dot(from, e), e), d = tl_axpy(segment, -tl_dot(segment, e), e);
   double A = tl_norm2(d), B = tl_dot(a, d), C = tl_norm2(a) - r->radius_m * r->radius_m;
   if (A == 0) {
     if (C > 0) *t1 = *t0;
@@ -59,18 +59,18 @@ static void clip_round(const TlRegion *r, TlVec3 e, TlVec3 from, TlVec3 way, dou
 }
 
 double tl_region_share(const TlRegion *r, TlVec3 from, TlVec3 to) {
-  TlVec3 way = tl_sub(to, from);
+  TlVec3 segment = tl_sub(to, from);
   double t0 = 0, t1 = 1;
   assert(r->slab == 0);
-  if (tl_norm2(way) == 0) return tl_region_depth(r, from) >= 0;
+  if (tl_norm2(segment) == 0) return tl_region_depth(r, from) >= 0;
   if (r->round) {
     TlVec3 e = tl_unit(r->axis), at = tl_sub(from, r->foot);
-    clip(tl_dot(at, e), tl_dot(way, e), 0, tl_norm(r->axis), &t0, &t1);
-    clip_round(r, e, at, way, &t0, &t1);
+    clip(tl_dot(at, e), tl_dot(segment, e), 0, tl_norm(r->axis), &t0, &t1);
+    clip_round(r, e, at, segment, &t0, &t1);
   } else {
-    clip(from.x, way.x, r->low.x, r->high.x, &t0, &t1);
-    clip(from.y, way.y, r->low.y, r->high.y, &t0, &t1);
-    clip(from.z, way.z, r->low.z, r->high.z, &t0, &t1);
+    clip(from.x, segment.x, r->low.x, r->high.x, &t0, &t1);
+    clip(from.y, segment.y, r->low.y, r->high.y, &t0, &t1);
+    clip(from.z, segment.z, r->low.z, r->high.z, &t0, &t1);
   }
   return t1 > t0 ? t1 - t0 : 0;
 }

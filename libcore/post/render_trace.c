@@ -130,12 +130,12 @@ static TlMat3 along(TlVec3 axis) {
 static void add_tubes(TlTracer *t, const TlTraceChoice *c) {
   for (int64_t i = 0; i < c->tube_count; i++) {
     const TlTraceTube *tube = &c->tubes[i];
-    TlVec3 way = tl_sub(tube->to, tube->from), middle = tl_axpy(tube->from, 0.5, way);
-    double length = tl_norm(way);
+    TlVec3 span = tl_sub(tube->to, tube->from), middle = tl_axpy(tube->from, 0.5, span);
+    double length = tl_norm(span);
     if (before_plane(c, middle) > 0 || too_deep(c, middle)) continue;
     t->bodies[t->body_count++] =
         (TlTraceBody){.centre = middle,
-                      .rotation = along(length > 0 ? tl_unit(way) : tl_vec3(0, 0, 1)),
+                      .rotation = along(length > 0 ? tl_unit(span) : tl_vec3(0, 0, 1)),
                       .scale = 1,
                       .radius_m = 0.5 * length + 1.01 * tube->radius_m, /* rays begin outside */
                       .step = 0.95,

@@ -167,7 +167,8 @@ static bool meets_plane(const TlWallTracer *w, const PartRay *r, TlVec3 from, Tl
 
 static PartRay part_ray(const TlWallTracer *w, int64_t i, TlVec3 from, TlVec3 d) {
   const TlWallPart *part = &w->scene->parts[i];
-  return (PartRay){tl_part_point(part, &w->place[i], from), tl_part_way(part, &w->place[i], d)};
+  return (PartRay){tl_part_point(part, &w->place[i], from),
+                   tl_part_direction(part, &w->place[i], d)};
 }
 
 static bool meets(const TlWallTracer *w, int64_t i, TlVec3 from, TlVec3 d, double t_max,
@@ -176,7 +177,7 @@ static bool meets(const TlWallTracer *w, int64_t i, TlVec3 from, TlVec3 d, doubl
   PartRay r = part_ray(w, i, from, d);
   if (part->inside) return meets_inside(part, &r, t_max, hit);
   if (part->kind != TL_PART_PLANE) return meets_solid(part, &r, t_max, hit);
-  TlVec3 normal = tl_part_way_back(part, &w->place[i], tl_vec3(0, 0, 1));
+  TlVec3 normal = tl_part_direction_back(part, &w->place[i], tl_vec3(0, 0, 1));
   return meets_plane(w, &r, from, d, normal, t_max, hit);
 }
 
@@ -187,7 +188,7 @@ bool tl_wall_trace(const TlWallTracer *w, TlVec3 from, TlVec3 d, double t_max, T
     if (w->place[i].absent || !meets(w, i, from, d, t_max, &h)) continue;
     t_max = h.t;
     h.part = i;
-    h.normal = tl_part_way_back(&w->scene->parts[i], &w->place[i], h.normal);
+    h.normal = tl_part_direction_back(&w->scene->parts[i], &w->place[i], h.normal);
     *hit = h;
     met = true;
   }

@@ -652,9 +652,9 @@ static TlStatus take_quantities(const TlReportRun *run, double *value[QUANTITIES
   for (int64_t b = 0; b < m->bodies; b++) {
     if (!tl_report_motion_grain(m, b)) continue;
     const TlAvatar *a = &run->scene.avatars[m->shape[b]];
-    TlVec3 way = tl_sub(m->place_m[tl_report_motion_at(m, b, m->frames - 1)],
-                        m->place_m[tl_report_motion_at(m, b, 0)]);
-    double far = hypot(way.x, way.y), speed = 0;
+    TlVec3 displacement = tl_sub(m->place_m[tl_report_motion_at(m, b, m->frames - 1)],
+                                 m->place_m[tl_report_motion_at(m, b, 0)]);
+    double far = hypot(displacement.x, displacement.y), speed = 0;
     for (int64_t f = 0; f < m->frames; f++)
       if (m->there[tl_report_motion_at(m, b, f)])
         speed = fmax(speed, m->speed_m_s[tl_report_motion_at(m, b, f)]);
@@ -664,7 +664,7 @@ static TlStatus take_quantities(const TlReportRun *run, double *value[QUANTITIES
     if (run->step_speed_m_s) value[OF_SPEED][*n] = fmax(speed, run->step_speed_m_s[b]);
     value[OF_JUMP][*n] = run->step_jump_m ? run->step_jump_m[b] : NAN;
     value[OF_ANGLE][*n] =
-        far > m->scale[b] * tl_avatar_diameter_m(a) ? atan2(-way.z, far) * TL_DEG : NAN;
+        far > m->scale[b] * tl_avatar_diameter_m(a) ? atan2(-displacement.z, far) * TL_DEG : NAN;
     ++*n;
   }
   return TL_OK;

@@ -167,11 +167,12 @@ static TlStatus warn_blocks(const TlReportRun *run, TlHtml *items, int64_t *coun
     if (!tl_report_motion_grain(m, b)) continue;
     const TlBodyRow row = {.id = m->id[b], .material = m->material[b]};
     double volume = run->scene.avatars[m->shape[b]].volume_m3 * pow(m->scale[b], 3), density;
-    TlVec3 way = tl_sub(m->place_m[tl_report_motion_at(m, b, m->frames - 1)],
-                        m->place_m[tl_report_motion_at(m, b, 0)]);
+    TlVec3 displacement = tl_sub(m->place_m[tl_report_motion_at(m, b, m->frames - 1)],
+                                 m->place_m[tl_report_motion_at(m, b, 0)]);
     TL_TRY(tl_scene_density(&run->scene, &row, &density));
     blocks++;
-    never += !left(run, b) && !run->moving[b] && hypot(way.x, way.y) < cbrt(6 * volume / M_PI);
+    never += !left(run, b) && !run->moving[b] &&
+             hypot(displacement.x, displacement.y) < cbrt(6 * volume / M_PI);
     light += density < TL_ROCK_LEAST_KG_M3 || density > TL_ROCK_MOST_KG_M3;
   }
   if (never > 0)

@@ -60,7 +60,7 @@ static double stop_time(const TlBlock *b, const TlBlockMoment *at) {
 
 static void values_of(const TlBlocks *all, const TlBlock *b, double value[FIELDS]) {
   const TlBlockMoment *at = all->moment + b->first;
-  TlVec3 way = tl_sub(at[b->count - 1].place_m, at[0].place_m);
+  TlVec3 displacement = tl_sub(at[b->count - 1].place_m, at[0].place_m);
   value[RUN] = (double)(TL_BLOCK_ENDS + b->run);
   value[ID] = (double)b->id;
   value[END] = b->end;
@@ -68,8 +68,8 @@ static void values_of(const TlBlocks *all, const TlBlock *b, double value[FIELDS
   value[MASS] = b->mass_kg;
   value[VOLUME] = b->volume_m3;
   value[STOP_TIME] = stop_time(b, at);
-  value[RUNOUT] = hypot(way.x, way.y);
-  value[DROP] = -way.z;
+  value[RUNOUT] = hypot(displacement.x, displacement.y);
+  value[DROP] = -displacement.z;
   value[RELEASE] = (double)b->release;
   value[SPEED] = value[ENERGY] = value[JUMP] = 0;
   for (int64_t i = 0; i < b->count; i++) {

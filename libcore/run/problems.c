@@ -75,14 +75,15 @@ static TlStatus stop_overlap(const TlRun *run, const TlProblemRow *row, int64_t 
   if (tl_setup_method(&run->model->setup)->bears_force && !row->inside && !came)
     return stop_soft(run, row, other, step);
   if (wall >= 0) return stop_wall(run, row, wall, step);
-  double way = run->state->totals.travel_share;
-  if (way > tl_long_travel)
+  double travel = run->state->totals.travel_share;
+  if (travel > tl_long_travel)
     return tl_fail(TL_EINPUT,
                    "%s: grain %lld lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
                    "%lld, and nothing moves it out: the time step is too long, for grains moved by "
                    "up to %.2g of their radius in a step; time.dt_s: %g would do in place of %g",
                    run->options.study, shown_id(run, row->grain), row->overlap_m, 100 * row->share,
-                   other, (long long)step, way, tl_sense_shorter(run->model->setup.time.dt_s, way),
+                   other, (long long)step, travel,
+                   tl_sense_shorter(run->model->setup.time.dt_s, travel),
                    run->model->setup.time.dt_s);
   return tl_fail(
       TL_EINPUT,

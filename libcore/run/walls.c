@@ -178,9 +178,9 @@ static void add_solid(const Building *b, int slot, const TlClosedKind *kind, TlV
 static void add_face(const Building *b, int face, double half_m, const double outer[3]) {
   int axis = face / 2;
   double t = b->setup->thickness_m, side = face % 2 ? 1 : -1;
-  double way[3] = {0, 0, 0};
-  way[axis] = side;
-  TlVec3 out = {way[0], way[1], way[2]};
+  double normal[3] = {0, 0, 0};
+  normal[axis] = side;
+  TlVec3 out = {normal[0], normal[1], normal[2]};
   if (t == 0) {
     TlVec3 point = tl_axpy(b->centre, half_m, tl_mat_vec(b->turn, out));
     const double faces[3] = {outer[(axis + 1) % 3], outer[(axis + 2) % 3],

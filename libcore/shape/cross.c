@@ -28,14 +28,14 @@ double tl_cross_phi(double length_m, double width_m, TlVec3 p, TlVec3 *gradient)
     int b = (a + 1) % 3, c = (a + 2) % 3;
     double t = x[a], u = x[b], v = x[c];
     inside = inside || (t <= l && u <= w && v <= w);
-    const TlVec3 way[3] = {from_rectangle(tl_vec3(t - l, u, v), tl_vec3(0, w, w)),
-                           from_rectangle(tl_vec3(t - w, u - w, v), tl_vec3(l - w, 0, w)),
-                           from_rectangle(tl_vec3(t - w, u, v - w), tl_vec3(l - w, w, 0))};
+    const TlVec3 offset[3] = {from_rectangle(tl_vec3(t - l, u, v), tl_vec3(0, w, w)),
+                              from_rectangle(tl_vec3(t - w, u - w, v), tl_vec3(l - w, 0, w)),
+                              from_rectangle(tl_vec3(t - w, u, v - w), tl_vec3(l - w, w, 0))};
     for (int k = 0; k < 3; k++) {
-      double far = tl_norm2(way[k]);
+      double far = tl_norm2(offset[k]);
       if (far >= best) continue;
       best = far;
-      away[a] = way[k].x, away[b] = way[k].y, away[c] = way[k].z;
+      away[a] = offset[k].x, away[b] = offset[k].y, away[c] = offset[k].z;
       out[a] = k == 0, out[b] = k == 1, out[c] = k == 2;
     }
   }

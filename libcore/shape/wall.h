@@ -36,10 +36,11 @@ double tl_part_phi(const TlWallPart *part, const TlPlacement *place, TlVec3 p);
 static inline TlVec3 tl_part_point(const TlWallPart *part, const TlPlacement *place, TlVec3 p) {
   return tl_mat_tvec(part->turn, tl_sub(tl_placed_back(place, p), part->centre));
 }
-static inline TlVec3 tl_part_way(const TlWallPart *part, const TlPlacement *place, TlVec3 d) {
+static inline TlVec3 tl_part_direction(const TlWallPart *part, const TlPlacement *place, TlVec3 d) {
   return tl_mat_tvec(part->turn, tl_mat_tvec(place->turn, d));
 }
-static inline TlVec3 tl_part_way_back(const TlWallPart *part, const TlPlacement *place, TlVec3 d) {
+static inline TlVec3 tl_part_direction_back(const TlWallPart *part, const TlPlacement *place,
+                                            TlVec3 d) {
   return tl_mat_vec(place->turn, tl_mat_vec(part->turn, d));
 }
 

@@ -49,18 +49,18 @@ typedef struct Job {
  * overlaps and saves a third of an impact's time, but piles then rest worse: 64 dropped grains kept
  * 2e-5 of their energy instead of 6e-9. A pair too far apart to meet by its own motion has contacts
  * for what impacts elsewhere may add: there the nearest nodes do. */
-static double reach_of(double way, double size) {
-  return 2 * way + 2 * MARGIN_FLOOR * size;
+static double reach_of(double travel, double size) {
+  return 2 * travel + 2 * MARGIN_FLOOR * size;
 }
 
 static TlMargin make_margin(const TlDetect *d, double size, double speed, double nearby) {
-  double way = speed * d->step_s;
+  double travel = speed * d->step_s;
   double base = base_margin(d->step_s, d->gravity_m_s2, nearby, size);
-  return (TlMargin){.margin = 2 * base + 2 * way,
+  return (TlMargin){.margin = 2 * base + 2 * travel,
                     .band = 2 * MARGIN_FLOOR * size,
-                    .reach = reach_of(way, size),
+                    .reach = reach_of(travel, size),
                     .size = size,
-                    .way = way};
+                    .travel = travel};
 }
 
 static TlMargin pair_margin(const void *context, int64_t a, int64_t b) {
@@ -176,10 +176,10 @@ static TlStatus keep_points(void *context, const TlSlot *slot, TlPoints *points,
 }
 
 TlStatus tl_detect_pair(const TlSearchOptions *options, TlNear *near, const TlPairState *memory,
-                        const TlColliders *b, int64_t i, int64_t j, double way, double margin,
+                        const TlColliders *b, int64_t i, int64_t j, double travel, double margin,
                         TlPoints *points) {
   double size = tl_min(b->radius[i], b->radius[j]);
-  TlMargin m = {margin, 2 * MARGIN_FLOOR * size, reach_of(way, size), size, way};
+  TlMargin m = {margin, 2 * MARGIN_FLOOR * size, reach_of(travel, size), size, travel};
   return tl_scan_pair(options, near, memory, b, i, j, &m, points);
 }
 

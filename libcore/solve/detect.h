@@ -64,10 +64,10 @@ TlStatus tl_detect_again(const TlDetect *detect, const TlBodies *bodies, const T
                          bool *again, TlFound *found, int32_t **from);
 
 /* Points of one pair of colliders at the present poses, closer than margin: appended. The lists of
- * tl_detect serve again, and what memory has of the pair's places (NULL: nothing). way: relative motion of
+ * tl_detect serve again, and what memory has of the pair's places (NULL: nothing). travel: relative motion of
  * a step, about. */
 TlStatus tl_detect_pair(const TlSearchOptions *options, TlNear *near, const TlPairState *memory,
-                        const TlColliders *colliders, int64_t a, int64_t b, double way,
+                        const TlColliders *colliders, int64_t a, int64_t b, double travel,
                         double margin, TlPoints *points);
 
 #endif

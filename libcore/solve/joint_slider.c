@@ -28,8 +28,8 @@ static TlTwist twist(const void *row, const TlJointControl *c, TlTwist free, dou
 static double work(const void *row, const TlJointControl *c, TlVec3 contact_N, TlVec3 before,
                    TlVec3 after, double step_s) {
   TlVec3 axis = ((const TlSlider *)row)->axis_high;
-  double way = 0.5 * step_s * tl_dot(tl_add(before, after), axis);
-  return (c->driven ? -tl_dot(contact_N, axis) : c->load) * way;
+  double travel = 0.5 * step_s * tl_dot(tl_add(before, after), axis);
+  return (c->driven ? -tl_dot(contact_N, axis) : c->load) * travel;
 }
 
 static TlVec3 anchor(const void *row) {

@@ -351,9 +351,9 @@ static TlVec3 follow(const Membrane *m, const Bond *bond, TlVec3 s) {
   TlVec3 d0 = tl_sub(m->start[bond->a], m->start[bond->b]);
   TlVec3 d1 = tl_scale(bond->length, bond->n), mid = tl_scale(0.5, tl_add(d0, d1));
   TlVec3 spin = tl_scale(0.5 * m->step_s, tl_add(m->now[bond->a].w, m->now[bond->b].w));
-  TlVec3 way = tl_sub(tl_sub(d1, d0), tl_cross(spin, mid));
+  TlVec3 displacement = tl_sub(tl_sub(d1, d0), tl_cross(spin, mid));
   s = tl_spring_turned(s, tl_unit(d0), bond->n, 0.5 * tl_dot(spin, bond->n));
-  return tl_add(s, tl_axpy(way, -tl_dot(way, bond->n), bond->n));
+  return tl_add(s, tl_axpy(displacement, -tl_dot(displacement, bond->n), bond->n));
 }
 
 static TlVec3 spring_on_a(const Bond *bond, TlVec3 s) {

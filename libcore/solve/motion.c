@@ -94,8 +94,8 @@ static TlQuat small_turn(TlVec3 r) {
 static void turn(TlBodies *b, int64_t i, TlVec3 pseudo, double dt) {
   TlQuat start = b->rotation[i];
   if (tl_bodies_round(b, i)) {
-    TlVec3 way = tl_scale(dt, tl_axpy(pseudo, b->inverse_inertia[i].x, b->momentum[i]));
-    TlQuat q = tl_norm2(way) < 0.01 ? small_turn(way) : tl_quat_from_rotation(way);
+    TlVec3 turned = tl_scale(dt, tl_axpy(pseudo, b->inverse_inertia[i].x, b->momentum[i]));
+    TlQuat q = tl_norm2(turned) < 0.01 ? small_turn(turned) : tl_quat_from_rotation(turned);
     b->rotation[i] = tl_quat_unit(tl_quat_mul(q, start));
     return;
   }

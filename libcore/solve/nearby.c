@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Way of the fastest in a step over the smallest radius: below it neighbourhoods are not told apart. */
+/* Travel of the fastest in a step over the smallest radius: below it neighbourhoods are not told apart. */
 static const double SLOW = 0.02;
 
 /* Pairs whose spheres of reach overlap, but for those of bodies that do not move. */

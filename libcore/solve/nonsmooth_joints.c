@@ -188,7 +188,7 @@ static TlVec3 turn_between(TlQuat low, TlQuat high) {
   return tl_scale(sine > 1e-12 ? angle / sine : 2, v);
 }
 
-/* A row that pushes one way: u >= -g/h where there is way left, else the way back. */
+/* A row that pushes one way: u >= -g/h where there is travel left, else the way back. */
 static void add_stop(Maker *m, TlNsRow row, double g, double lambda) {
   row.rhs = g > 0 || m->impact ? -tl_max(g, 0) / m->h : wanted(m, &row, g);
   row.least = 0;
@@ -247,7 +247,7 @@ void tl_ns_joint_rows(const TlNsProblem *q, TlNsOrigin *o, TlNsJoint *joint, dou
   o->motor_row = o->limit_row = -1;
 
   TlNsRow along = {.most = 0}; /* of motor and limits */
-  double way = 0;
+  double travel = 0;
   if (o->kind == TL_WELDS || o->kind == TL_HINGES)
     for (int k = 0; k < 3; k++) add_point(&m, e[k], m.rb, tl_dot(e[k], apart), tl_dot(e[k], force));
   if (o->kind == TL_WELDS) {
@@ -260,7 +260,7 @@ void tl_ns_joint_rows(const TlNsProblem *q, TlNsOrigin *o, TlNsJoint *joint, dou
     across(o->axis, t);
     for (int k = 0; k < 2; k++) add_turn(&m, t[k], tl_dot(t[k], off), tl_dot(t[k], moment));
     along = (TlNsRow){.turn_a = o->axis, .turn_b = tl_scale(-1, o->axis)};
-    if (o->limited) way = angle_of(&o->limit, turn_a, turn_b, o->axis);
+    if (o->limited) travel = angle_of(&o->limit, turn_a, turn_b, o->axis);
   }
   if (o->kind == TL_SLIDERS) {
     TlVec3 arm_b = tl_sub(low, o->centre[1]);
@@ -275,7 +275,7 @@ void tl_ns_joint_rows(const TlNsProblem *q, TlNsOrigin *o, TlNsJoint *joint, dou
     along = (TlNsRow){.along = o->axis,
                       .turn_a = tl_cross(m.ra, o->axis),
                       .turn_b = tl_scale(-1, tl_cross(arm_b, o->axis))};
-    way = tl_dot(o->axis, apart);
+    travel = tl_dot(o->axis, apart);
     if (o->control.driven) {
       joint->row[joint->rows] = along;
       joint->row[joint->rows].rhs = o->control.speed;
@@ -288,16 +288,16 @@ void tl_ns_joint_rows(const TlNsProblem *q, TlNsOrigin *o, TlNsJoint *joint, dou
     along = (TlNsRow){.along = o->axis,
                       .turn_a = tl_cross(m.ra, o->axis),
                       .turn_b = tl_scale(-1, tl_cross(m.rb, o->axis))};
-    way = length;
+    travel = length;
     if (distance->least == distance->most)
-      add_point(&m, o->axis, m.rb, way - distance->least, tl_dot(o->axis, force));
+      add_point(&m, o->axis, m.rb, travel - distance->least, tl_dot(o->axis, force));
   }
   joint->equal = joint->rows;
   if (o->kind == TL_DISTANCES && distance->least < distance->most) {
     double pull = tl_dot(o->axis, force);
     o->limit_row = joint->rows;
-    add_stop(&m, along, way - distance->least, pull);
-    add_stop(&m, reversed(along), distance->most - way, -pull);
+    add_stop(&m, along, travel - distance->least, pull);
+    add_stop(&m, reversed(along), distance->most - travel, -pull);
   }
   if (o->driven) {
     TlNsRow *row = &joint->row[joint->rows];
@@ -311,8 +311,8 @@ void tl_ns_joint_rows(const TlNsProblem *q, TlNsOrigin *o, TlNsJoint *joint, dou
   if (o->limited) {
     double effort = warm ? o->limit.effort * h : 0;
     o->limit_row = joint->rows;
-    add_stop(&m, along, way - o->limit.least, effort);
-    add_stop(&m, reversed(along), o->limit.most - way, -effort);
+    add_stop(&m, along, travel - o->limit.least, effort);
+    add_stop(&m, reversed(along), o->limit.most - travel, -effort);
   }
   tl_nonsmooth_prepare_joint(q, joint);
 }

@@ -12,7 +12,7 @@
 static const double AGREE = 0.9;         /* cosine: normals of one patch, as in manifold.c */
 static const double GAP_SHARE = 1e-5;    /* s of Correction 27a over the diameter */
 static const double NEAR_SHARE = 1e-3;   /* of the radius: points as deep as the deepest, about */
-static const double FAR_FALLS = 4;       /* of the way that gravity gives from rest in a step */
+static const double FAR_FALLS = 4;       /* of the distance fallen from rest in a step */
 static const double LEAST_DEPTH = 1e-12; /* of the radius: a row without overlap has no stiffness */
 
 double tl_nonsmooth_stiffness(TlMapping law, const TlStiffness *k, double radius) {

@@ -39,7 +39,7 @@ typedef struct TlNsRows {
   int32_t bonds;
   const TlUnits *units; /* what is moved as one: contacts within are left out; NULL: each body */
   /* A trial of these (reduction.h): moments of the last one (TL_TRIALS) come before those of the last step, and
-   * contacts within units that are far from touching, four times the way of a fall from rest, are left out. */
+   * contacts within units that are far from touching, four times a fall from rest in a step, are left out. */
   const TlUnits *tried;
   const TlSync *sync; /* NULL: one rank */
   const TlSolveCost

@@ -690,8 +690,8 @@ void tl_nonsmooth_further(const TlNsProblem *q, const TlNsRange *range, double b
   }
   for (int32_t i = range->first_bond; i < range->last_bond; i++) {
     TlNsBond *bond = &q->bond[i];
-    TlVec3 way = again ? tl_add(l->bond[i], m->bond[i]) : l->bond[i];
-    TlVec3 by = tl_scale(beta, way);
+    TlVec3 change = again ? tl_add(l->bond[i], m->bond[i]) : l->bond[i];
+    TlVec3 by = tl_scale(beta, change);
     bond->lambda = tl_add(bond->lambda, by);
     if (m->bond) m->bond[i] = by;
     load(q, bond->a, bond->b, &c);

@@ -142,7 +142,7 @@ static TlStatus fill_colliders(void *context, int64_t begin, int64_t end, int64_
 
 /* Only what touches: no contact is speculative. */
 static TlMargin touching_margin(const TlPressStep *s, double size, double speed) {
-  return (TlMargin){.size = size, .way = speed * s->step_s};
+  return (TlMargin){.size = size, .travel = speed * s->step_s};
 }
 static TlMargin pair_margin(const void *context, int64_t i, int64_t j) {
   const TlPressStep *s = context;

@@ -242,10 +242,10 @@ static bool at_rest(const TlStep *s, const TlSleepPoses *was, int64_t i) {
   TlQuat q = b->rotation[i], o = was->rotation[i];
   double most = m->impulses.sleep_speed * tl_norm(m->gravity_m_s2) * m->step_s;
   double w = q.w - o.w, x = q.x - o.x, y = q.y - o.y, z = q.z - o.z;
-  double way = tl_norm(tl_sub(b->position[i], was->position[i])) +
-               2 * sqrt(w * w + x * x + y * y + z * z) * b->radius[i];
+  double travel = tl_norm(tl_sub(b->position[i], was->position[i])) +
+                  2 * sqrt(w * w + x * x + y * y + z * z) * b->radius[i];
   bool trouble = b->flags[i] & RESTLESS || b->strained[i] > 0 || b->unresolved[i] > 0;
-  return !trouble && !(b->slid[i] > 0) && way <= most * m->step_s && tl_step_speed(b, i) <= most;
+  return !trouble && !(b->slid[i] > 0) && travel <= most * m->step_s && tl_step_speed(b, i) <= most;
 }
 
 static void count_quiet(const TlStep *s, const TlIslands *islands, const TlSleepPoses *was) {

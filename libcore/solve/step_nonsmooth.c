@@ -592,8 +592,9 @@ static TlStatus check_law(const TlModel *m, int32_t one, int32_t two, const TlPa
     return tl_fail(TL_EUSAGE,
                    "tangential restitution is of impulses: the nonsmooth method has none");
   if (law->slip_friction > law->friction || law->drag_per_s > 0)
-    return tl_fail(TL_EUSAGE, "friction that rises with the way slid, and drag of the ground, are "
-                              "of the methods by impulses: another solver.method");
+    return tl_fail(TL_EUSAGE,
+                   "friction that rises with the distance slid, and drag of the ground, are "
+                   "of the methods by impulses: another solver.method");
   if (law->adhesion_N > 0 && !(law->adhesive_overlap_m > 0))
     return tl_fail(TL_EUSAGE,
                    "adhesion_N of materials %d and %d wants an adhesive_overlap_m above 0: within "

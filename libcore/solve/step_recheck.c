@@ -106,22 +106,22 @@ static TlStatus test_pair(const Recheck *r, const TlPair *pair, bool whole, int3
   const TlModel *model = r->step->model;
   TlWorkspace *work = r->step->work;
   TlPoints *points = &work->points[thread];
-  double size = pair_size(b, pair), way = pair_motion(r, pair), margin = whole ? NEAR * size : 0;
+  double size = pair_size(b, pair), travel = pair_motion(r, pair), margin = whole ? NEAR * size : 0;
   if (pair->b >= 0) {
     /* edges overlap while every node lies outside: the search between nodes starts from those */
     if (tl_scan_between_nodes(&model->search, c->shape[pair->part_a], c->shape[pair->part_b]))
       margin = NEAR * size;
     points->count = 0;
     TL_TRY(tl_detect_pair(&model->search, &work->near, &b->pairs, c, pair->part_a, pair->part_b,
-                          way, margin, points));
+                          travel, margin, points));
     return keep(r, points, size, whole, slot, thread);
   }
   int64_t first = b->first[pair->a], parts = tl_bodies_parts(b, pair->a);
   for (int64_t i = first; i < first + parts; i++)
     for (int k = 0; k < model->boundary_count; k++) {
       points->count = 0;
-      TL_TRY(tl_scan_boundary(&model->search, &work->near, c, i, k, &work->boundary[k], way, margin,
-                              points));
+      TL_TRY(tl_scan_boundary(&model->search, &work->near, c, i, k, &work->boundary[k], travel,
+                              margin, points));
       TL_TRY(keep(r, points, size, whole, slot++, thread));
     }
   return TL_OK;

@@ -63,7 +63,7 @@ typedef struct TlScene {
    * read back. */
   int table_format[TL_TABLES];
   double *table_time_s; /* of all drives, owned; empty while writing: drives hold their own */
-  TlVec3 *table_way_m;
+  TlVec3 *table_displacement_m;
 } TlScene;
 
 enum {

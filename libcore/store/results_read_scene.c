@@ -21,7 +21,7 @@ void tl_scene_free(TlScene *scene) {
   tl_free(scene->planes);
   tl_free(scene->parts);
   tl_free(scene->table_time_s);
-  tl_free(scene->table_way_m);
+  tl_free(scene->table_displacement_m);
   *scene = (TlScene){0};
 }
 
@@ -93,9 +93,9 @@ static TlStatus read_tables(const TlH5File *f, hid_t g, TlScene *scene, int64_t 
   hid_t type = H5T_NATIVE_DOUBLE;
   TL_TRY(tl_h5_array_rows(f, g, "table_time_s", n));
   TL_TRY(TL_NEW(scene->table_time_s, (size_t)*n));
-  TL_TRY(TL_NEW(scene->table_way_m, (size_t)*n));
+  TL_TRY(TL_NEW(scene->table_displacement_m, (size_t)*n));
   TL_TRY(tl_h5_array_read(f, g, "table_time_s", type, 1, 0, scene->table_time_s, *n));
-  return tl_h5_array_read(f, g, "table_way_m", type, 3, 0, scene->table_way_m, *n);
+  return tl_h5_array_read(f, g, "table_way_m", type, 3, 0, scene->table_displacement_m, *n);
 }
 
 static TlStatus read_parts(const TlH5File *f, hid_t g, Job *j) {
@@ -273,7 +273,7 @@ static TlStatus tell_numbers(TlSandbox *s, TlScene *scene) {
 static TlStatus tell_walls(TlSandbox *s, Job *j) {
   TL_TRY(tl_sandbox_pass(s, &j->table_rows, sizeof j->table_rows));
   TL_TRY(TL_SANDBOX_PASS_ARRAY(s, j->scene.table_time_s, j->table_rows));
-  TL_TRY(TL_SANDBOX_PASS_ARRAY(s, j->scene.table_way_m, j->table_rows));
+  TL_TRY(TL_SANDBOX_PASS_ARRAY(s, j->scene.table_displacement_m, j->table_rows));
   TL_TRY(tl_sandbox_pass(s, &j->part_rows, sizeof j->part_rows));
   return TL_SANDBOX_PASS_ARRAY(s, j->parts, j->part_rows);
 }
@@ -382,12 +382,12 @@ static TlStatus take_part(const char *path, const TlPartRow *row, int64_t table,
   part->turn =
       (TlMat3){{{a[0].x, a[1].x, a[2].x}, {a[0].y, a[1].y, a[2].y}, {a[0].z, a[1].z, a[2].z}}};
   part->drive.time_s = d->rows > 0 ? scene->table_time_s + row->table_start : NULL;
-  part->drive.displacement_m = d->rows > 0 ? scene->table_way_m + row->table_start : NULL;
+  part->drive.displacement_m = d->rows > 0 ? scene->table_displacement_m + row->table_start : NULL;
   return TL_OK;
 }
 
 static TlStatus take_parts(const char *path, const Job *j, TlScene *scene) {
-  if (j->parts && (!scene->table_time_s || !scene->table_way_m))
+  if (j->parts && (!scene->table_time_s || !scene->table_displacement_m))
     return tl_fail(TL_EINPUT, "%s: the tables of its walls are missing", path);
   if (!j->parts) return TL_OK;
   TL_TRY(TL_NEW(scene->parts, (size_t)j->part_rows));

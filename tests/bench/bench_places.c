@@ -126,24 +126,24 @@ static Pose pose_of(const Scene *s, uint64_t i) {
 /* Step k of a motion to and fro about the pose: `part` of the radius a step, sliding and turning. */
 static void place_at(Scene *s, const Pose *p, double part, int k, TlMat3 turn[2]) {
   int phase = k % 24;
-  double way = part * (phase < 6 ? phase : phase < 18 ? 12 - phase : phase - 24);
-  TlQuat spin = tl_quat_from_rotation(tl_scale(0.7 * way, p->spin));
+  double travel = part * (phase < 6 ? phase : phase < 18 ? 12 - phase : phase - 24);
+  TlQuat spin = tl_quat_from_rotation(tl_scale(0.7 * travel, p->spin));
   TlColliders *c = &s->bodies.colliders;
   c->position[0] = tl_vec3(0.3, -0.2, 0.1);
-  c->position[1] = tl_add(c->position[0], tl_axpy(p->shift, 0.7 * way * SIZE, p->slide));
+  c->position[1] = tl_add(c->position[0], tl_axpy(p->shift, 0.7 * travel * SIZE, p->slide));
   c->rotation[0] = (TlQuat){1, 0, 0, 0};
   c->rotation[1] = tl_quat_unit(tl_quat_mul(spin, p->turn));
   for (int i = 0; i < 2; i++) turn[i] = tl_quat_matrix(c->rotation[i]);
 }
 
-static double nodes_gap(Scene *s, TlNearPair **pair, const TlMat3 turn[2], double way) {
+static double nodes_gap(Scene *s, TlNearPair **pair, const TlMat3 turn[2], double travel) {
   TlNearQuery q = {.colliders = &s->bodies.colliders,
                    .a = 0,
                    .b = 1,
                    .turn_a = &turn[0],
                    .turn_b = &turn[1],
                    .both = true,
-                   .way = way,
+                   .travel = travel,
                    .size = SIZE,
                    .band = BAND * SIZE};
   TlWanted wanted = {.margin = MARGIN * SIZE, .band = BAND * SIZE, .least = INFINITY};
@@ -159,14 +159,14 @@ typedef struct Memory {
   TlPlaceCache *cache;
 } Memory;
 
-static double places_gap(Scene *s, Memory *memory, const TlMat3 turn[2], double way) {
+static double places_gap(Scene *s, Memory *memory, const TlMat3 turn[2], double travel) {
   TlPlaceQuery q = {.colliders = &s->bodies.colliders,
                     .a = 0,
                     .b = 1,
                     .turn_a = &turn[0],
                     .turn_b = &turn[1],
                     .margin = MARGIN * SIZE,
-                    .way = way};
+                    .travel = travel};
   s->points.count = 0;
   JUDGE_OK(tl_places_query(&memory->pair, &memory->cache, &q, &s->points, NULL));
   double least = INFINITY;
@@ -242,7 +242,7 @@ typedef struct Stand {
 } Stand;
 
 /* CPU of one search over all steps of one pair; the first half round warms it up. */
-static double run(Scene *s, bool places, const Stand *stand, double way, double *gap,
+static double run(Scene *s, bool places, const Stand *stand, double travel, double *gap,
                   TlPoints *count) {
   TlNearPair *near = NULL;
   Memory place = {0};
@@ -255,8 +255,8 @@ static double run(Scene *s, bool places, const Stand *stand, double way, double 
     }
     s->bodies.colliders.position[1] = stand[k].position;
     s->bodies.colliders.rotation[1] = stand[k].rotation;
-    gap[k] = places ? places_gap(s, &place, stand[k].turn, way)
-                    : nodes_gap(s, &near, stand[k].turn, way);
+    gap[k] = places ? places_gap(s, &place, stand[k].turn, travel)
+                    : nodes_gap(s, &near, stand[k].turn, travel);
   }
   start = judge_thread_cpu_s() - start;
   count->lookups += s->points.lookups - before.lookups;
@@ -267,7 +267,7 @@ static double run(Scene *s, bool places, const Stand *stand, double way, double 
 }
 
 static Warm warm(Scene *s, const Pose *pose, double part) {
-  double spent[2][REPEATS] = {{0}}, way = 1.4 * part * SIZE, per_query = 1.0 / (TIMED * STEPS);
+  double spent[2][REPEATS] = {{0}}, travel = 1.4 * part * SIZE, per_query = 1.0 / (TIMED * STEPS);
   TlPoints count[2] = {{0}};
   int missed = 0;
   for (int r = 0; r < REPEATS; r++)
@@ -280,12 +280,12 @@ static Warm warm(Scene *s, const Pose *pose, double part) {
         stand[k].rotation = s->bodies.colliders.rotation[1];
       }
       for (int how = 0; how < 2; how++)
-        spent[how][r] += 1e9 * per_query * run(s, how, stand, way, gap[how], &count[how]);
+        spent[how][r] += 1e9 * per_query * run(s, how, stand, travel, gap[how], &count[how]);
       for (int k = 24; k < STEPS + 24 && r == 0; k++) {
         Memory fresh = {0};
         s->bodies.colliders.position[1] = stand[k].position;
         s->bodies.colliders.rotation[1] = stand[k].rotation;
-        missed += places_gap(s, &fresh, stand[k].turn, way) < gap[1][k] - MISS * SIZE;
+        missed += places_gap(s, &fresh, stand[k].turn, travel) < gap[1][k] - MISS * SIZE;
         tl_place_cache_free(fresh.cache);
       }
     }

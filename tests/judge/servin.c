@@ -16,7 +16,7 @@
 enum { LARGE = 1, SMALL = 2, CUBE = 3, GRAIN = 4, GRAINS = 4, COLUMNS = 64 };
 static const double D = 0.013, SMALL_D = 0.01, G = 9.81;
 
-/* Lengths in diameters of the larger sphere, but for the belt's grains of 10 mm: the way of the rain over the belt; the
+/* Lengths in diameters of the larger sphere, but for the belt's grains of 10 mm: how far along the belt the rain goes; the
  * box; the drum's diameter and width. Reduction is on from begin_s to end_s, and the angle is the mean over the last
  * mean_s, or of the last instant. least: columns of the belt's pile that are lower than this share of the highest do not
  * count for its flanks; grains that lie on the belt never do, and they are all that the paper leaves out. */
@@ -139,14 +139,14 @@ static int any_shape(Scene *s) {
 /* All shapes on a grid `pitch` diameters wide, moved about as far as that leaves them free, with a
  * velocity at random; clear_of_axis > 0: only so far from the axis of y. */
 static void fill(Scene *s, int count, TlVec3 low, TlVec3 high, double pitch, double clear_of_axis) {
-  double way = (pitch - 1) * D, grid = pitch * D;
+  double play = (pitch - 1) * D, grid = pitch * D;
   int wide = (int)((high.x - low.x) / grid), deep = (int)((high.y - low.y) / grid);
   for (int k = 0; s->bodies.total < count; k++) {
     TlVec3 x = {low.x + grid * (0.5 + k % wide), low.y + grid * (0.5 + k / wide % deep),
                 low.z + grid * (0.5 + k / wide / deep)};
     TlVec3 off = {drawn(s) - 0.5, drawn(s) - 0.5, drawn(s) - 0.5};
     if (clear_of_axis > 0 && hypot(x.x, x.z) > clear_of_axis) continue;
-    add_grain(s, any_shape(s), tl_axpy(x, way, off), tl_scale(0.5, off));
+    add_grain(s, any_shape(s), tl_axpy(x, play, off), tl_scale(0.5, off));
   }
 }
 

@@ -58,8 +58,9 @@ typedef struct ServinResult {
   double merge_J;          /* energy lost in merging */
   double error_J;          /* change of the balance error while it was on */
   double losses_J;         /* all energy that was dissipated meanwhile */
-  double front_m;       /* way of the front, which all but a twentieth of the grains lie behind */
-  double fall_J;        /* potential energy given up */
+  double
+      front_m;   /* distance run by the front, which all but a twentieth of the grains lie behind */
+  double fall_J; /* potential energy given up */
   double settled_level; /* when the wall goes */
   int64_t merges, splits, steps;
   int grains;

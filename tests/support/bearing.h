@@ -30,8 +30,8 @@ static inline Bearing bearing_of(const TlPoints *points, TlVec3 middle) {
   return l;
 }
 
-static inline void bearing_move(TlColliders *c, int64_t i, TlVec3 way, TlVec3 turn) {
-  c->position[i] = tl_add(c->position[i], way);
+static inline void bearing_move(TlColliders *c, int64_t i, TlVec3 displacement, TlVec3 turn) {
+  c->position[i] = tl_add(c->position[i], displacement);
   c->rotation[i] = tl_quat_unit(tl_quat_mul(tl_quat_from_rotation(turn), c->rotation[i]));
 }
 
@@ -39,10 +39,10 @@ static inline void bearing_move(TlColliders *c, int64_t i, TlVec3 way, TlVec3 tu
 typedef Bearing (*BearingPress)(void *scene, TlVec3 middle);
 
 static inline double bearing_energy_moved(BearingPress press, void *scene, TlColliders *c,
-                                          TlVec3 way, TlVec3 turn) {
+                                          TlVec3 displacement, TlVec3 turn) {
   TlVec3 x = c->position[1];
   TlQuat q = c->rotation[1];
-  bearing_move(c, 1, way, turn);
+  bearing_move(c, 1, displacement, turn);
   double energy = press(scene, x).energy;
   c->position[1] = x;
   c->rotation[1] = q;
@@ -58,13 +58,13 @@ static inline double bearing_derivative_error(BearingPress press, void *scene, T
   for (int k = 0; k < 3; k++) {
     TlVec3 e = tl_vec3(k == 0 ? step : 0, k == 1 ? step : 0, k == 2 ? step : 0);
     TlVec3 w = tl_scale(1 / size_m, e), back = tl_scale(-1, e), unwound = tl_scale(-1, w);
-    double by_way = (bearing_energy_moved(press, scene, c, e, none) -
-                     bearing_energy_moved(press, scene, c, back, none)) /
-                    (2 * step);
+    double by_displacement = (bearing_energy_moved(press, scene, c, e, none) -
+                              bearing_energy_moved(press, scene, c, back, none)) /
+                             (2 * step);
     double by_turn = (bearing_energy_moved(press, scene, c, none, w) -
                       bearing_energy_moved(press, scene, c, none, unwound)) /
                      (2 * step / size_m);
-    worst = tl_max(worst, fabs(by_way - (&l.force.x)[k]) / size);
+    worst = tl_max(worst, fabs(by_displacement - (&l.force.x)[k]) / size);
     worst = tl_max(worst, fabs(by_turn - (&l.torque.x)[k]) / (size * size_m));
   }
   return worst;

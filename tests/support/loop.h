@@ -102,7 +102,7 @@ static inline TlStatus loop_press(LoopLab *lab, LoopHow how, TlPressed *out) {
   if (how == LOOP_SURFACE) {
     static const TlSearchOptions surfaces = {
         .edges = TL_EDGES_PLACES, .surface = true, .elements = true};
-    TlMargin margin = {.size = c->radius[0], .way = 1e-3 * c->radius[0]};
+    TlMargin margin = {.size = c->radius[0], .travel = 1e-3 * c->radius[0]};
     TlNear near = {0}; /* nothing is known of the pair */
     TL_TRY(tl_scan_pair(&surfaces, &near, NULL, c, 0, 1, &margin, &lab->points));
   }

@@ -185,7 +185,7 @@ enum { SLIP_N = 9000 };
  * fifth nothing lies two standard deviations above the mean. */
 static void slip(TlPacking *before, TlPacking *now, TlVec3 *n, TlVec3 *middle) {
   const double tilt = 50 * PI / 180, half = 3 * D, gamma = 0.5;
-  const TlVec3 way = {cos(tilt), 0, -sin(tilt)};
+  const TlVec3 direction = {cos(tilt), 0, -sin(tilt)};
   *n = tl_vec3(sin(tilt), 0, cos(tilt));
   *middle = tl_vec3(8 * D, 8 * D, 33 * D);
   *before = packing(SLIP_N), *now = packing(SLIP_N);
@@ -193,7 +193,7 @@ static void slip(TlPacking *before, TlPacking *now, TlVec3 *n, TlVec3 *middle) {
     TlVec3 x = place(i, 16 * D, 66 * D);
     double off = tl_dot(*n, tl_sub(x, *middle));
     put(before, i, x);
-    put(now, i, tl_axpy(x, gamma * fmin(half, fmax(-half, off)), way));
+    put(now, i, tl_axpy(x, gamma * fmin(half, fmax(-half, off)), direction));
     if (x.z > 65 * D) now->grain[i].rotation = tl_quat_from_rotation(tl_vec3(0.5, 0, 0));
   }
   now->first = before;

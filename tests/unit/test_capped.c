@@ -78,7 +78,7 @@ static double kinetic(const Lab *lab) {
 
 /* ---- two spheres ---- */
 
-/* What the capped spring can give from this depth: force times way up to the cap, then the spring.
+/* What the capped spring can give from this depth: force times displacement up to the cap, then the spring.
  */
 static double stored(double depth, double cap) {
   double spring = fmin(depth, cap);
@@ -121,7 +121,7 @@ END_TEST
 
 enum { SIDE = 4, ALL = SIDE * SIDE * SIDE };
 
-/* Spheres 1.5 R apart but for a random way: each lies deep in several. */
+/* Spheres 1.5 R apart but for a random displacement: each lies deep in several. */
 static void put_packing(Lab *lab) {
   double cell = 1.5 * R;
   for (int i = 0; i < ALL; i++) {
@@ -168,7 +168,7 @@ static Relaxed relax(double most_share, int steps) {
   return r;
 }
 
-/* No sphere is pushed by more than 12 others at the cap's force over a way of its diameter:
+/* No sphere is pushed by more than 12 others at the cap's force over a distance of its diameter:
  * 1/2 m v^2 <= 12 K share R 2 R bounds its speed whatever the packing; the springs alone pass it.
  */
 START_TEST(a_packing_drawn_with_overlaps_relaxes) {

@@ -89,7 +89,7 @@ START_TEST(phi_is_the_distance_from_the_nearest_face) {
       CK_NEAR(tl_norm(g), 1, 1e-14);
       /* walking down the gradient by phi ends on the surface */
       CK_NEAR(k->oracle(k->size, tl_axpy(p, -phi, g)), 0, 1e-15);
-      /* and phi grows along it by the way gone, but where an inner ridge is crossed */
+      /* and phi grows along it by the distance gone, but where an inner ridge is crossed */
       double ahead = k->kind->phi(k->size, tl_axpy(p, h, g), NULL);
       ck_assert(ahead - phi <= h * (1 + 1e-6) && (phi < 0 || ahead - phi > h * (1 - 1e-6)));
     }
@@ -216,7 +216,7 @@ START_TEST(a_box_slides_down_an_incline_by_energy_balance) {
 }
 END_TEST
 
-/* Coming down flat and fast, with half a millimetre of a step's way left: all four corners strike
+/* Coming down flat and fast, with half a millimetre of a step's travel left: all four corners strike
  * at once and no other node does. Without friction nothing turns it; with friction the corners take
  * turns of one increment each, 1/K of the 0.5 m/s, and what is left falls with 1/K. */
 START_TEST(a_box_that_lands_flat_does_not_tip) {
@@ -445,8 +445,8 @@ START_TEST(a_box_meets_grains_as_its_gridded_avatar_does) {
 }
 END_TEST
 
-/* Rolled by small ways round gridded grains with sharp edges, in touch with them: the gap changes
- * by no more than the way. A search for the nearest point of the surface itself jumped by 9% of the
+/* Rolled in small steps round gridded grains with sharp edges, in touch with them: the gap changes
+ * by no more than the step. A search for the nearest point of the surface itself jumped by 9% of the
  * radius there, and a net shook the crosses that lay on it. */
 START_TEST(the_gap_of_a_sphere_does_not_jump_at_sharp_edges) {
   enum { WAYS = 300, STEPS = 60 };
@@ -462,7 +462,7 @@ START_TEST(the_gap_of_a_sphere_does_not_jump_at_sharp_edges) {
     const float *x = &grain->node_m[3 * node];
     place(&rig, SPHERE, tl_vec3(x[0], x[1], x[2]), UPRIGHT);
     place(&rig, i % 2 ? CROSS : TETRAHEDRON, NONE, UPRIGHT);
-    TlVec3 *at = &rig.bodies.position[0], way = tl_unit(random_point(&r, 1));
+    TlVec3 *at = &rig.bodies.position[0], direction = tl_unit(random_point(&r, 1));
     double before = NAN;
     *at = tl_axpy(*at, radius, tl_unit(*at)); /* off the node; then into touch */
     for (int k = 0; k < STEPS; k++) {
@@ -471,7 +471,7 @@ START_TEST(the_gap_of_a_sphere_does_not_jump_at_sharp_edges) {
       most = fmax(most, k > 0 ? fabs(p.gap - before) - step : 0);
       *at = tl_axpy(*at, -p.gap, p.n);
       before = deepest(&rig, &points).gap;
-      *at = tl_axpy(*at, step, tl_unit(tl_axpy(way, -tl_dot(way, p.n), p.n)));
+      *at = tl_axpy(*at, step, tl_unit(tl_axpy(direction, -tl_dot(direction, p.n), p.n)));
     }
   }
   ck_assert_msg(most < 0.004 * radius, "%g of the radius", most / radius);
@@ -491,26 +491,28 @@ static double least_of_all(const Rig *rig, double near, TlVec3 *best) {
   for (int k = 0; k < ALL + ABOUT; k++) {
     double z = 1 - (2 * k + 1.0) / ALL, turn = PI * (3 - sqrt(5)) * k,
            flat = sqrt(fmax(0, 1 - z * z));
-    TlVec3 way = tl_vec3(flat * cos(turn), flat * sin(turn), z);
+    TlVec3 direction = tl_vec3(flat * cos(turn), flat * sin(turn), z);
     /* then about the best of them, nearer and nearer */
     if (k >= ALL)
-      way = tl_unit(tl_axpy(*best, 0.05 * pow(10, -3.0 * (k - ALL) / ABOUT), random_point(&r, 1)));
-    double phi = tl_shape_phi(b->colliders.shape[1], tl_axpy(b->position[0], length, way), NULL);
+      direction =
+          tl_unit(tl_axpy(*best, 0.05 * pow(10, -3.0 * (k - ALL) / ABOUT), random_point(&r, 1)));
+    double phi =
+        tl_shape_phi(b->colliders.shape[1], tl_axpy(b->position[0], length, direction), NULL);
     if (phi < least) {
       least = phi;
-      *best = way;
+      *best = direction;
     }
   }
   return least - near;
 }
 
 /* At some place of a line through the grain's middle, 0.4 cell deep by the oracle. */
-static double sink(Rig *rig, double near, double spacing, TlVec3 way) {
+static double sink(Rig *rig, double near, double spacing, TlVec3 direction) {
   double close = 0, far = rig->bodies.radius[0] + rig->bodies.radius[1];
   TlVec3 best;
   while (far - close > 0.1 * spacing) {
     double middle = 0.5 * (close + far);
-    rig->bodies.position[0] = tl_scale(middle, way);
+    rig->bodies.position[0] = tl_scale(middle, direction);
     *(least_of_all(rig, near, &best) > -0.4 * spacing ? &far : &close) = middle;
   }
   return least_of_all(rig, near, &best);

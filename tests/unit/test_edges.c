@@ -150,7 +150,7 @@ END_TEST
 /* Depth of two cubes in closed form, by the fifteen axes that can part boxes; < 0: apart. */
 static double cubes_depth(void) {
   TlMat3 m[2] = {tl_quat_matrix(bodies.rotation[0]), tl_quat_matrix(bodies.rotation[1])};
-  TlVec3 edge[2][3], axis[15], way = tl_sub(bodies.position[1], bodies.position[0]);
+  TlVec3 edge[2][3], axis[15], apart = tl_sub(bodies.position[1], bodies.position[0]);
   int count = 0;
   for (int i = 0; i < 2; i++)
     for (int k = 0; k < 3; k++)
@@ -163,7 +163,7 @@ static double cubes_depth(void) {
   for (int k = 0; k < count; k++) {
     double reach = 0;
     for (int e = 0; e < 6; e++) reach += 0.5 * SIDE * fabs(tl_dot(axis[k], edge[e / 3][e % 3]));
-    least = fmin(least, reach - fabs(tl_dot(axis[k], way)));
+    least = fmin(least, reach - fabs(tl_dot(axis[k], apart)));
   }
   return least;
 }

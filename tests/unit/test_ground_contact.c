@@ -388,12 +388,12 @@ START_TEST(a_grain_crosses_ridges_and_valleys_smoothly) {
         tl_terrain_height(&s.terrain, x + i * step, y, &z, NULL);
         s.bodies.position[0].x = x + i * step;
         s.bodies.position[0].z += z - z0;
-        double way = hypot(step, z - z0);
+        double travel = hypot(step, z - z0);
         z0 = z;
         CK_OK(query(&s, false, 0.6 * radius, NULL));
         double gap = INFINITY;
         for (size_t m = 0; m < s.points.count; m++) gap = fmin(gap, s.points.point[m].gap);
-        if (before < INFINITY) most = fmax(most, (fabs(gap - before) - way) / radius);
+        if (before < INFINITY) most = fmax(most, (fabs(gap - before) - travel) / radius);
         before = gap;
         if (ids[k] != SPHERE) continue;
         TlHeightfield f = {N, N, s.terrain.height_m, 1 / s.terrain.cell_m};

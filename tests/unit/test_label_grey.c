@@ -125,7 +125,7 @@ static double dip_of(const float *v, const TlVolume *of, const int64_t p[3], con
   for (int code = 14; code < 27; code++) {
     const int64_t u[3] = {code % 3 - 1, code / 3 % 3 - 1, code / 9 - 1};
     int64_t left[3], right[3], beside[3];
-    double length = sqrt((double)(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])), way = 0;
+    double length = sqrt((double)(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])), length2 = 0;
     bool there = true, some = false;
     for (int a = 0; a < 3; a++) {
       int64_t far = lround(3 * (double)u[a] / (length * edge[a]));
@@ -134,14 +134,14 @@ static double dip_of(const float *v, const TlVolume *of, const int64_t p[3], con
       there = there && left[a] >= 0 && left[a] < n[a] && right[a] >= 0 && right[a] < n[a];
       some = some || far != 0;
       beside[a] = (far > 0) - (far < 0);
-      way += far != 0 ? edge[a] * edge[a] : 0;
+      length2 += far != 0 ? edge[a] * edge[a] : 0;
     }
     if (!there || !some) continue;
     double l = at(v, of, left), r = at(v, of, right), here = at(v, of, p);
     double low = fmin(l, r), step = fabs(r - l), depth = low + 0.5 * step - here;
     if (depth <= 0) continue;
     for (int a = 0; a < 3; a++) beside[a] = p[a] + (r < l ? beside[a] : -beside[a]);
-    double w = fmin(1, 0.56 / sqrt(way) * step / depth);
+    double w = fmin(1, 0.56 / sqrt(length2) * step / depth);
     most = fmax(most, low - here - w * (at(v, of, beside) - here));
   }
   return most;

@@ -134,8 +134,8 @@ START_TEST(each_block_stops_by_the_friction_of_its_own_pair) {
   CK_OK(run_study(&run, text));
   for (int64_t i = 0; i < 5; i++) {
     int64_t id = run.state->dem.bodies.id[i];
-    double way = 1 / (2 * mu[id] * 9.81);
-    CK_NEAR(run.state->dem.bodies.position[i].x, way, 0.01 * way);
+    double distance = 1 / (2 * mu[id] * 9.81);
+    CK_NEAR(run.state->dem.bodies.position[i].x, distance, 0.01 * distance);
     double density = id == 1 || id == 3 ? 2650 : 7850;
     CK_NEAR(run.state->dem.bodies.mass[i], density * 0.04 * 0.04 * 0.02, 1e-12);
     CK_NEAR(run.state->dem.bodies.inertia[i].z,

@@ -612,7 +612,7 @@ END_TEST
 
 /* Small spheres with their tops on planes of 31 degrees, of 20 in one of the strips; one more ball
  * high up outside the floor. Each cell (10 x 10 cm) holds 4 x 4 of them, whose highest lies a fixed
- * way from its middle, so slopes are exact but for the nodes: 16 cells of a spread of 1 mm a strip.
+ * distance from its middle, so slopes are exact but for the nodes: 16 cells of a spread of 1 mm a strip.
  */
 START_TEST(repose_is_the_mean_slope_of_the_strips) {
   enum { NX = 64, NY = 32, COUNT = NX * NY + 1 };

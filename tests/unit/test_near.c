@@ -154,9 +154,9 @@ static void walk(Walk *k, TlBodies *b, int64_t i, double touch, TlRandom *r) {
     b->position[i] = tl_axpy(b->position[0], touch, tl_unit(random_vec(r, 1)));
     b->rotation[i] = random_rotation(r);
   }
-  double way = tl_norm(k->v) + 0.012 * tl_norm(k->w);
-  k->wanted = (TlWanted){2e-4 + 2 * way + (tl_random_next(r) < 0.1 ? 2e-3 : 0),
-                         2 * way + 2e-4 * tl_random_next(r), INFINITY};
+  double travel = tl_norm(k->v) + 0.012 * tl_norm(k->w);
+  k->wanted = (TlWanted){2e-4 + 2 * travel + (tl_random_next(r) < 0.1 ? 2e-3 : 0),
+                         2 * travel + 2e-4 * tl_random_next(r), INFINITY};
 }
 
 START_TEST(kept_lists_find_what_testing_every_node_finds) {
@@ -202,12 +202,12 @@ END_TEST
 
 /* One step of a pair as a method of forces searches it; *clear: a few loads told that nothing
  * touches. Points that touch. */
-static size_t touching(TlNear *near, const TlBodies *b, bool both, double way, bool *clear) {
+static size_t touching(TlNear *near, const TlBodies *b, bool both, double travel, bool *clear) {
   TlArena arena = {0};
   TlPoints found = {0}, all = {0};
   TlWanted w = {0, 0, INFINITY, 0}, v = w;
   TlMat3 ta = tl_quat_matrix(b->rotation[0]), tb = tl_quat_matrix(b->rotation[1]);
-  TlNearQuery q = {&b->colliders, 0, 1, &ta, &tb, both, way, 0.01, 0, 0, near};
+  TlNearQuery q = {&b->colliders, 0, 1, &ta, &tb, both, travel, 0.01, 0, 0, near};
   CK_OK(tl_near_update(near, b, 0, 1e-5, &arena));
   *clear = near->pair_count == 1 && tl_near_clear(near, &b->colliders, 0);
   if (near->pair_count == 1 && !*clear) CK_OK(tl_near_points(&near->pair[0], &q, &w, &found));
@@ -312,7 +312,7 @@ START_TEST(a_sphere_seeks_the_same_point_by_lists_tree_and_every_node) {
     for (int step = 0; step < 100; step++) {
       walk(&k, &b, 1, touch, &r);
       turn(&b, 0, k.w);
-      TlMargin m = {.way = k.speed, .size = 0.01};
+      TlMargin m = {.travel = k.speed, .size = 0.01};
       if (trial % 3 == 0) m.margin = m.band = tl_min(k.wanted.margin, 2e-3);
       size_t said = sought_all_ways(&near, &b, &m, &found);
       touched += said == 1;
@@ -336,18 +336,18 @@ START_TEST(a_sphere_seeks_the_same_point_where_nodes_tie) {
   double one = 0.01;
   CK_OK(tl_shapes_add_closed(&shapes, 50, tl_closed_kind("sphere"), &one));
   TlPoints found = {0};
-  TlMargin m = {.way = 1e-5, .size = 0.01};
+  TlMargin m = {.travel = 1e-5, .size = 0.01};
   int touched = 0;
   for (int i = 0; i < 27; i++) {
-    TlVec3 way = tl_vec3(i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1);
+    TlVec3 direction = tl_vec3(i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1);
     TlBodies b = {0};
     TlNear near = {0};
-    if (tl_norm2(way) == 0) continue;
+    if (tl_norm2(direction) == 0) continue;
     place(&b, BOX, NONE, (TlQuat){1, 0, 0, 0}, 1);
     place(&b, 50, NONE, (TlQuat){1, 0, 0, 0}, 1);
     for (int k = 0; k < 2; k++) b.colliders.reach[k] = b.radius[k] + 0.003;
     for (int step = 0; step < 40; step++) {
-      b.position[1] = tl_scale(0.0225 - 1.5e-4 * step, tl_unit(way));
+      b.position[1] = tl_scale(0.0225 - 1.5e-4 * step, tl_unit(direction));
       touched += sought_all_ways(&near, &b, &m, &found) == 1;
     }
     tl_near_free(&near);
@@ -380,8 +380,8 @@ START_TEST(kept_lists_serve_boundaries_and_the_deepest_node_of_a_coming_pose) {
       k.w = tl_add(tl_scale(0.9, k.w), random_vec(&r, 30 * k.speed));
       b.position[0] = tl_add(b.position[0], k.v);
       turn(&b, 0, k.w);
-      double way = tl_norm(k.v) + 0.012 * tl_norm(k.w);
-      TlWanted w = {2e-4 + 2 * way, 2e-4 + 2 * way, INFINITY}, v = w, wanted = w;
+      double travel = tl_norm(k.v) + 0.012 * tl_norm(k.w);
+      TlWanted w = {2e-4 + 2 * travel, 2e-4 + 2 * travel, INFINITY}, v = w, wanted = w;
       TlMat3 t = tl_quat_matrix(b.rotation[0]);
       near.count = all.count = 0;
       CK_OK(tl_near_boundary(&wall, &b.colliders, 0, &t, &boundary, k.speed, &w, &near));
@@ -455,8 +455,8 @@ START_TEST(kept_lists_find_what_testing_every_node_finds_over_terrain_and_its_ed
       k.w = tl_add(tl_scale(0.9, k.w), random_vec(&r, 30 * k.speed));
       b.position[0] = tl_add(tl_axpy(b.position[0], -0.02, tl_sub(b.position[0], home)), k.v);
       turn(&b, 0, k.w);
-      double way = tl_norm(k.v) + 0.012 * tl_norm(k.w);
-      TlWanted w = {2e-4 + 2 * way, 2e-4 + 2 * way, INFINITY}, v = w, wanted = w;
+      double travel = tl_norm(k.v) + 0.012 * tl_norm(k.w);
+      TlWanted w = {2e-4 + 2 * travel, 2e-4 + 2 * travel, INFINITY}, v = w, wanted = w;
       TlMat3 t = tl_quat_matrix(b.rotation[0]);
       near.count = all.count = 0;
       CK_OK(tl_near_boundary(&wall, &b.colliders, 0, &t, &ground, k.speed, &w, &near));

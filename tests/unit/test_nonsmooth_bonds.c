@@ -31,10 +31,10 @@ static TlVec3 bonds_on(const NetRig *rig, const TlConstraintRow *row, int64_t ro
 
 /* Hung from its first row a net comes to rest where its springs bear it, whatever the step. */
 START_TEST(a_hanging_net_is_borne_by_its_springs_at_any_step) {
-  for (int way = 0; way < 3; way++) {
+  for (int which = 0; which < 3; which++) {
     NetRig rig = rig_of(tl_test_nonsmooth(), 5, 4);
     double stable = tl_net_stable_step(&rig.net);
-    rig.config.step_s = stable * (way == 0 ? 0.5 : way == 1 ? 5 : 50);
+    rig.config.step_s = stable * (which == 0 ? 0.5 : which == 1 ? 5 : 50);
     rig.config.gravity_m_s2 = (TlVec3){0, -9.81, 0};
     rig.config.damping_per_s = 20;
     rig.net.across = (TlVec3){0, -1, 0};
@@ -72,9 +72,9 @@ END_TEST
 
 /* Nothing but bonds acts: both momenta stay, and no step makes energy. */
 START_TEST(a_free_net_keeps_its_momenta_and_gains_no_energy) {
-  for (int way = 0; way < 2; way++) {
+  for (int k = 0; k < 2; k++) {
     NetRig rig = rig_of(tl_test_nonsmooth(), 5, 6);
-    rig.config.step_s = tl_net_stable_step(&rig.net) * (way ? 20 : 1);
+    rig.config.step_s = tl_net_stable_step(&rig.net) * (k ? 20 : 1);
     net_rig_start(&rig);
     net_rig_shake(&rig, 0.05, 1);
     TlVec3 p0 = {0, 0, 0}, l0 = {0, 0, 0}, p1 = p0, l1 = p0;

@@ -274,8 +274,8 @@ START_TEST(a_face_that_bears_at_one_point_keeps_its_shear) {
   for (int k = 0; k < 4; k++) {
     double without = shear_left(shares[k], 0);
     ck_assert_double_eq_tol(without, shares[k], 0.03);
-    for (int way = -1; way < 2; way += 2)
-      ck_assert_double_eq_tol(shear_left(shares[k], way * 3e-9), without, 1e-3);
+    for (int sign = -1; sign < 2; sign += 2)
+      ck_assert_double_eq_tol(shear_left(shares[k], sign * 3e-9), without, 1e-3);
   }
 }
 END_TEST

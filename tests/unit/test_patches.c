@@ -48,7 +48,7 @@ static void close_scene(Scene *s) {
 static Bearing press(void *scene, TlVec3 middle) {
   Scene *s = scene;
   static const TlSearchOptions surfaces = {.edges = TL_EDGES_PLACES, .surface = true};
-  TlMargin margin = {.size = 0.6 * SIZE, .way = 1e-5};
+  TlMargin margin = {.size = 0.6 * SIZE, .travel = 1e-5};
   TlNear near = {0};
   s->points.count = 0;
   CK_OK(tl_scan_pair(&surfaces, &near, NULL, &s->bodies.colliders, 0, 1, &margin, &s->points));
@@ -328,7 +328,7 @@ START_TEST(a_sphere_bears_at_its_own_point) {
                                   {.edges = TL_EDGES_NODES}};
   const double radius = 0.3 * SIZE, deep = 0.02 * radius;
   const TlQuat upright = {1, 0, 0, 0};
-  TlMargin margin = {.size = radius, .way = 1e-5};
+  TlMargin margin = {.size = radius, .travel = 1e-5};
   Scene s;
   open_scene(&s);
   CK_OK(tl_shapes_add_closed(&s.shapes, BALL, &tl_closed_sphere, &radius));

@@ -641,7 +641,7 @@ static void near_sum(TlVec3 got, TlVec3 want, double size) {
 
 /* scale: of the force. */
 static void same_sum(const TlPressed *got, const TlPressed *want, double scale) {
-  double arm = 0.01, work = want->elastic_J + fabs(want->slip_J), way = 1e-5;
+  double arm = 0.01, work = want->elastic_J + fabs(want->slip_J), travel = 1e-5;
   near_sum(got->force, want->force, scale);
   near_sum(got->torque_a, want->torque_a, scale * arm);
   near_sum(got->torque_b, want->torque_b, scale * arm);
@@ -655,8 +655,8 @@ static void same_sum(const TlPressed *got, const TlPressed *want, double scale) 
   CK_NEAR(got->normal_N, want->normal_N, 1e-11 * scale);
   CK_NEAR(got->elastic_J / work, want->elastic_J / work, 1e-11);
   CK_NEAR(got->slip_J / work, want->slip_J / work, 1e-11);
-  CK_NEAR(got->wall_work_J, want->wall_work_J, 1e-11 * scale * way);
-  CK_NEAR(got->wall_viscous_J, want->wall_viscous_J, 1e-11 * scale * way);
+  CK_NEAR(got->wall_work_J, want->wall_work_J, 1e-11 * scale * travel);
+  CK_NEAR(got->wall_viscous_J, want->wall_viscous_J, 1e-11 * scale * travel);
   for (int k = 0; k < 2; k++) {
     CK_NEAR(got->stiffness_a[k] / want->stiffness_a[k], 1, 1e-11);
     CK_NEAR(got->stiffness_b[k], want->stiffness_b[k], 1e-11 * want->stiffness_a[k]);

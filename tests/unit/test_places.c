@@ -144,7 +144,7 @@ typedef struct Memory {
   TlPlaceCache *cache;
 } Memory;
 
-static TlPoint by_places(Scene *s, const Pair *p, Memory *memory, double way) {
+static TlPoint by_places(Scene *s, const Pair *p, Memory *memory, double travel) {
   TlMat3 turn[2];
   put(s, p, turn);
   TlPlaceQuery q = {.colliders = &s->bodies.colliders,
@@ -153,7 +153,7 @@ static TlPoint by_places(Scene *s, const Pair *p, Memory *memory, double way) {
                     .turn_a = &turn[0],
                     .turn_b = &turn[1],
                     .margin = MARGIN * p->size,
-                    .way = way};
+                    .travel = travel};
   s->points.count = 0;
   CK_OK(tl_places_query(&memory->pair, &memory->cache, &q, &s->points, NULL));
   return deepest_of(s);
@@ -166,7 +166,7 @@ static TlPoint by_places_anew(Scene *s, const Pair *p) {
   return point;
 }
 
-static TlPoint by_nodes(Scene *s, const Pair *p, TlNearPair **memory, double way) {
+static TlPoint by_nodes(Scene *s, const Pair *p, TlNearPair **memory, double travel) {
   TlMat3 turn[2];
   put(s, p, turn);
   TlNearQuery q = {.colliders = &s->bodies.colliders,
@@ -175,7 +175,7 @@ static TlPoint by_nodes(Scene *s, const Pair *p, TlNearPair **memory, double way
                    .turn_a = &turn[0],
                    .turn_b = &turn[1],
                    .both = true,
-                   .way = way,
+                   .travel = travel,
                    .size = p->size,
                    .band = BAND * p->size};
   TlWanted wanted = {.margin = MARGIN * p->size, .band = BAND * p->size, .least = INFINITY};
@@ -187,7 +187,7 @@ static TlPoint by_nodes(Scene *s, const Pair *p, TlNearPair **memory, double way
 /* As a run finds the pair's points; wanted as by nodes. */
 static TlPoint by_scan(Scene *s, const Pair *p, TlEdges edges) {
   TlSearchOptions options = {.edges = edges};
-  TlMargin margin = {.margin = MARGIN * p->size, .size = p->size, .way = 1e-3 * p->size};
+  TlMargin margin = {.margin = MARGIN * p->size, .size = p->size, .travel = 1e-3 * p->size};
   TlNear near = {0};
   TlMat3 turn[2];
   put(s, p, turn);
@@ -241,12 +241,12 @@ static double convex_gap(const Scene *s, const Pair *p, TlVec3 *normal) {
   for (double step = 0.1; step > 1e-7; step *= 0.5)
     for (int i = 0, moves = 0; i < 10 && moves < 20; i++) {
       TlVec3 u = tl_unit(tl_cross(best, fabs(best.x) < 0.6 ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0)));
-      TlVec3 way = i / 2 == 0 ? u : tl_cross(best, u);
+      TlVec3 direction = i / 2 == 0 ? u : tl_cross(best, u);
       if (i >= 4) {
         TlVec3 axis = {i / 2 == 2, i / 2 == 3, i / 2 == 4};
-        way = tl_cross(p->b == BOX ? tl_quat_rotate(p->turn, axis) : axis, best);
+        direction = tl_cross(p->b == BOX ? tl_quat_rotate(p->turn, axis) : axis, best);
       }
-      TlVec3 n = tl_unit(tl_axpy(best, i & 1 ? -step : step, way));
+      TlVec3 n = tl_unit(tl_axpy(best, i & 1 ? -step : step, direction));
       double gap = apart(s, p, n);
       if (!(gap > most)) continue;
       most = gap, best = n;
@@ -389,8 +389,8 @@ static double star_distance(const TlStar *star, TlVec3 x) {
   for (double step = 0.01; step > 1e-5; step *= 0.5)
     for (int i = 0; i < 4; i++) {
       TlVec3 u = tl_unit(tl_cross(best, fabs(best.x) < 0.6 ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0)));
-      TlVec3 way = i & 2 ? tl_cross(best, u) : u;
-      TlVec3 to = tl_unit(tl_axpy(best, i & 1 ? -step : step, way));
+      TlVec3 direction = i & 2 ? tl_cross(best, u) : u;
+      TlVec3 to = tl_unit(tl_axpy(best, i & 1 ? -step : step, direction));
       double far = tl_norm(tl_sub(x, tl_scale(tl_star_radius(star, to), to)));
       if (!(far < least)) continue;
       least = far, best = to;
@@ -554,14 +554,14 @@ START_TEST(rough_grains_have_the_depth_of_their_exact_surfaces) {
 END_TEST
 
 /* Step k of a path that wanders about the pair's pose and returns, `part` of the radius a step. */
-static Pair on_the_way(const Pair *from, double part, int k, uint64_t i) {
+static Pair on_the_path(const Pair *from, double part, int k, uint64_t i) {
   int phase = k % 24;
-  double way = 0.7 * part * (phase < 6 ? phase : phase < 18 ? 12 - phase : phase - 24);
+  double travel = 0.7 * part * (phase < 6 ? phase : phase < 18 ? 12 - phase : phase - 24);
   TlVec3 slide = tl_unit(tl_cross(from->shift, tl_test_unit(14, i)));
   Pair p = *from;
-  p.shift = tl_axpy(from->shift, way * from->size, slide);
+  p.shift = tl_axpy(from->shift, travel * from->size, slide);
   p.turn = tl_quat_unit(
-      tl_quat_mul(tl_quat_from_rotation(tl_scale(way, tl_test_unit(13, i))), from->turn));
+      tl_quat_mul(tl_quat_from_rotation(tl_scale(travel, tl_test_unit(13, i))), from->turn));
   return p;
 }
 
@@ -622,7 +622,7 @@ START_TEST(a_followed_pair_costs_a_fraction_of_the_node_search) {
         Memory places = {0};
         TlNearPair *nodes = NULL;
         for (int step = 0; step < STEPS; step++) {
-          Pair p = on_the_way(&from[i], part[m], step, i);
+          Pair p = on_the_path(&from[i], part[m], step, i);
           for (int how = 0; how < 2; how++) {
             int64_t before = s.points.lookups;
             if (how == 0)
@@ -678,7 +678,7 @@ START_TEST(places_near_the_nearest_cost_less_than_all_below_the_margin) {
     Pair from = rough_pair(&s, 0.02 - 0.04 * (double)i, i);
     Memory memory[2] = {0};
     for (int k = 0; k < STEPS; k++) {
-      Pair p = on_the_way(&from, 0.05, k, i);
+      Pair p = on_the_path(&from, 0.05, k, i);
       TlMat3 turn[2];
       put(&s, &p, turn);
       TlPlaceQuery q = {.colliders = &s.bodies.colliders,
@@ -687,7 +687,7 @@ START_TEST(places_near_the_nearest_cost_less_than_all_below_the_margin) {
                         .turn_a = &turn[0],
                         .turn_b = &turn[1],
                         .margin = p.size,
-                        .way = 0.05 * p.size};
+                        .travel = 0.05 * p.size};
       Memory fresh = {0};
       s.points.count = 0;
       CK_OK(tl_places_query(&fresh.pair, &fresh.cache, &q, &s.points, NULL));
@@ -767,7 +767,7 @@ START_TEST(a_copied_memory_continues_with_the_same_bits) {
     TlPlaceMemory lists = {0};
     TlPairState rows = {0};
     for (int step = 0; step < 60; step++) {
-      Pair p = on_the_way(&from, 0.004, step, 5);
+      Pair p = on_the_path(&from, 0.004, step, 5);
       if (step == 20) {
         CK_OK(tl_place_memory_start(&lists, 1));
         CK_OK(tl_place_note(&lists.tally[0], 0, 0, 1, &memory.pair));

@@ -505,9 +505,9 @@ static double down_a_slope(double degrees, double trial_force) {
   for (int k = 0; k < 90; k++) step(&lab);
   ck_assert_int_eq(lab.report.merged, 1);
   for (int k = 0; k < 310; k++) step(&lab);
-  double way = lab.bodies.position[cube].x;
+  double distance = lab.bodies.position[cube].x;
   lab_close(&lab);
-  return way;
+  return distance;
 }
 
 /* At 35 degrees the net force is 0.09 of weight and contact forces: it slides 72 mm from rest, and stands at the
@@ -515,8 +515,8 @@ static double down_a_slope(double degrees, double trial_force) {
 START_TEST(a_cube_that_loses_its_stop_slides) {
   TlReductionSetup setup;
   CK_OK(tl_params_defaults(tl_reduction_params, TL_REDUCTION_PARAMS, &setup));
-  double way = 0.5 * G * (sin(35 * M_PI / 180) - 0.5 * cos(35 * M_PI / 180)) * 0.3 * 0.3;
-  ck_assert_double_eq_tol(down_a_slope(35, setup.trial_force), way, 0.05 * way);
+  double distance = 0.5 * G * (sin(35 * M_PI / 180) - 0.5 * cos(35 * M_PI / 180)) * 0.3 * 0.3;
+  ck_assert_double_eq_tol(down_a_slope(35, setup.trial_force), distance, 0.05 * distance);
   ck_assert_double_le(down_a_slope(35, 0.15), 0.01 * R);
   ck_assert_double_le(down_a_slope(20, setup.trial_force), 0.01 * R);
 }
@@ -595,7 +595,7 @@ END_TEST
 /* ---- contact memory ---- */
 
 /* A column of bricks under its weight, merged, which takes nothing of what its contacts store, and then split:
- * with the forces that it had within, few iterations hold it. Way of the topmost within the next steps. */
+ * with the forces that it had within, few iterations hold it. Travel of the topmost within the next steps. */
 static double fall_after_a_split(int64_t shape, bool forget) {
   enum { COUNT = 8 };
   Lab lab;
@@ -1005,8 +1005,8 @@ END_TEST
 /* ---- bodies that stood ---- */
 
 typedef struct Stood {
-  int64_t splits; /* in a hundred steps at rest */
-  double way_m;   /* of the grain on top in half a second on a slope */
+  int64_t splits;    /* in a hundred steps at rest */
+  double distance_m; /* of the grain on top in half a second on a slope */
 } Stood;
 
 /* A trial of one iteration that starts from nothing leaves something over of all that stand. forget: nothing is
@@ -1027,9 +1027,9 @@ static Stood heap_of_a_forgetful_trial(bool forget) {
     if (k != 99) continue;
     ck_assert_int_eq(lab.report.merged, 13);
     lab.solver->model->gravity_m_s2 = tl_vec3(G * sin(0.5), 0, -G * cos(0.5));
-    stood.way_m = -lab.bodies.position[9].x;
+    stood.distance_m = -lab.bodies.position[9].x;
   }
-  stood.way_m += lab.bodies.position[9].x;
+  stood.distance_m += lab.bodies.position[9].x;
   lab_close(&lab);
   return stood;
 }
@@ -1038,8 +1038,8 @@ START_TEST(a_body_that_stood_is_split_for_more_only) {
   Stood kept = heap_of_a_forgetful_trial(false), forgotten = heap_of_a_forgetful_trial(true);
   ck_assert_int_eq(kept.splits, 13); /* once each */
   ck_assert_int_eq(forgotten.splits, 100 * 13);
-  ck_assert_double_ge(kept.way_m, 10 * R);
-  CK_NEAR(kept.way_m / forgotten.way_m, 1, 1e-3);
+  ck_assert_double_ge(kept.distance_m, 10 * R);
+  CK_NEAR(kept.distance_m / forgotten.distance_m, 1, 1e-3);
 }
 END_TEST
 

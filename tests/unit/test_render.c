@@ -225,8 +225,8 @@ START_TEST(first_of_two_meetings_with_a_saddle_counts) {
   CK_OK(tl_ground_tracer_make(&g, &t));
   TlVec3 d = tl_unit(tl_vec3(1, 1, 0));
   TlGroundHit hit;
-  for (int way = 0; way < 2; way++) {
-    double side = way ? 1 : -1;
+  for (int k = 0; k < 2; k++) {
+    double side = k ? 1 : -1;
     TlVec3 from = tl_axpy(tl_vec3(0.5, 0.5, 0.3), 3 * side, d);
     ck_assert(tl_ground_trace(&g, from, tl_scale(-side, d), 100, &hit));
     ck_assert(!hit.wall);
@@ -618,12 +618,12 @@ END_TEST
 START_TEST(strokes_lie_along_their_lines) {
   TlImage image;
   double unit = 3, x0 = 10, y0 = 10 + 6 * unit, length = unit * sqrt(4 * 4 + 6 * 6);
-  TlVec3 way = tl_unit(tl_vec3(4, -6, 0));
+  TlVec3 direction = tl_unit(tl_vec3(4, -6, 0));
   CK_OK(tl_image_new(&image, 40, 40));
   tl_ink_text(&image, x0, 10, 6 * unit, "/", (TlInk){255, 255, 255, 1});
   for (int i = 0; i < 40 * 40; i++) {
     TlVec3 p = tl_vec3(i % 40 + 0.5 - x0, i / 40 + 0.5 - y0, 0);
-    double along = tl_dot(p, way), across = tl_norm(tl_axpy(p, -along, way));
+    double along = tl_dot(p, direction), across = tl_norm(tl_axpy(p, -along, direction));
     double beyond = fmax(0, fmax(-along, along - length)), d = hypot(across, beyond);
     CK_NEAR(image.rgb[3 * i], 255 * fmin(1, fmax(0, 0.5 * 0.85 * unit + 0.5 - d)), 1);
   }

@@ -52,9 +52,9 @@ static double miss(const TlTraceTube *tube, TlVec3 p, TlVec3 d) {
 }
 
 static double axis_distance(const TlTraceTube *tube, TlVec3 p) {
-  TlVec3 way = tl_sub(tube->to, tube->from);
-  double s = tl_dot(tl_sub(p, tube->from), way) / tl_norm2(way);
-  return tl_norm(tl_sub(p, tl_axpy(tube->from, fmin(1, fmax(0, s)), way)));
+  TlVec3 axis = tl_sub(tube->to, tube->from);
+  double s = tl_dot(tl_sub(p, tube->from), axis) / tl_norm2(axis);
+  return tl_norm(tl_sub(p, tl_axpy(tube->from, fmin(1, fmax(0, s)), axis)));
 }
 
 START_TEST(tubes_are_met_on_their_surface_by_the_rays_that_pass_near_their_axis) {

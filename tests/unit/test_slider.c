@@ -221,10 +221,10 @@ START_TEST(a_carried_row_rubs_with_its_velocity) {
     TlVec3 out = tl_unit(tl_vec3(x.x, x.y, 0));
     cell.bodies.position[ball] = tl_axpy(x, deep - R - cell.net.radius_m, out);
     run(&cell, 1);
-    double way = cell.config.step_s,
+    double travel = cell.config.step_s,
            shear = K * tl_test_grain(&cell.config)->stiffness.tangential_ratio;
     double dashpot = 2 * tl_damping_of(0.3) * sqrt(cell.bodies.mass[ball] * shear);
-    TlVec3 want = tl_axpy(tl_scale(-K * deep, out), way * shear + dashpot, v);
+    TlVec3 want = tl_axpy(tl_scale(-K * deep, out), travel * shear + dashpot, v);
     CK_OK(stepper_contacts(cell.solver, &cell.bodies, &rows, &count));
     ck_assert_int_eq(count, row ? 1 : 2); /* the lower one is on the floor, too */
     ck_assert_int_eq(rows->second, 100 + COLUMNS * row + PLACE);
@@ -328,9 +328,9 @@ START_TEST(a_slider_without_a_control_is_free_along_its_axis) {
   TlVec3 from = cell.bodies.position[TOP];
   run(&cell, 100);
   /* the first kick is half as long: v = a dt (n - 1/2) after n steps, x = a dt^2 n^2/2 */
-  double way = -1.4 * cell.config.step_s * cell.config.step_s * 100 * 100 / 2;
+  double travel = -1.4 * cell.config.step_s * cell.config.step_s * 100 * 100 / 2;
   TlVec3 gone = tl_sub(cell.bodies.position[TOP], from);
-  CK_NEAR(tl_norm(tl_axpy(gone, -way, cell.slider.axis_high)), 0, 1e-12 * fabs(way) + 1e-15);
+  CK_NEAR(tl_norm(tl_axpy(gone, -travel, cell.slider.axis_high)), 0, 1e-12 * fabs(travel) + 1e-15);
   cell_close(&cell);
 }
 END_TEST

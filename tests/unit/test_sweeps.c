@@ -34,9 +34,9 @@ START_TEST(a_contact_shares_a_cell_in_one_of_four_grids_and_gets_the_first) {
   CK_NEAR(grids.side[0], 8, 1e-4);
   int used[4] = {0};
   for (int i = 0; i < 200000; i++) {
-    TlVec3 a = somewhere(&r, 1000), way = somewhere(&r, 2);
-    TlVec3 b =
-        tl_axpy(a, 2 * (i % 3 ? 1 : tl_random_next(&r)), tl_unit(way)); /* often the longest */
+    TlVec3 a = somewhere(&r, 1000), direction = somewhere(&r, 2);
+    TlVec3 b = tl_axpy(a, 2 * (i % 3 ? 1 : tl_random_next(&r)),
+                       tl_unit(direction)); /* often the longest */
     TlCell cell = tl_grids_cell(&grids, a, b);
     ck_assert(cell.phase >= 0 && cell.phase < 4);
     for (int g = 0; g < cell.phase; g++) ck_assert(!share_cell(a, b, grids.side[0], shift[g]));

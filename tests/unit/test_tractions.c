@@ -96,7 +96,7 @@ static void close_scene(Scene *s) {
 static void find(Scene *s, TlSearch how, TlNear *near) {
   const TlSearchOptions surfaces = {
       .edges = TL_EDGES_PLACES, .surface = true, .elements = true, .finer = s->finer, .how = how};
-  TlMargin margin = {.size = 0.6 * SIZE, .way = 1e-5 * SIZE};
+  TlMargin margin = {.size = 0.6 * SIZE, .travel = 1e-5 * SIZE};
   s->points.count = 0;
   CK_OK(tl_scan_pair(&surfaces, near, NULL, &s->bodies.colliders, 0, 1, &margin, &s->points));
 }

@@ -176,10 +176,10 @@ static void stages_set_the_solver(Watched *w) {
 
 /* Where the platen is at the start of a step of a driven stage. */
 static double driven_height(const Watched *w, int64_t step, double start) {
-  double way = 8 * (double)((step < w->begun[2] ? step : w->begun[2]) - w->begun[1]);
+  double travel = 8 * (double)((step < w->begun[2] ? step : w->begun[2]) - w->begun[1]);
   int64_t back = step < w->begun[3] ? step : w->begun[3];
-  if (step > w->begun[2]) way -= 4 * (double)(back - w->begun[2]);
-  return start * (1 - way * DT);
+  if (step > w->begun[2]) travel -= 4 * (double)(back - w->begun[2]);
+  return start * (1 - travel * DT);
 }
 
 static void figures_have_their_closed_forms(char *method) {

@@ -171,7 +171,7 @@ START_TEST(dilatancy_of_a_parabola_is_exact) {
 }
 END_TEST
 
-/* Work 10 e over the way h0 exp(-e): 10/h in the mean of an interval, going down as coming up; not
+/* Work 10 e over the travel h0 exp(-e): 10/h in the mean of an interval, going down as coming up; not
  * in holds and not from one to the next stage. */
 START_TEST(the_piston_s_force_is_its_work_over_its_travel) {
   Writer w = begin("piston");

@@ -179,7 +179,7 @@ START_TEST(walls_in_the_results_have_the_distance_of_the_solvers) {
       compared++;
     }
     /* a container's parts face its middle */
-    TlVec3 in = tl_part_way_back(part, &place, tl_vec3(0, 0, 1));
+    TlVec3 in = tl_part_direction_back(part, &place, tl_vec3(0, 0, 1));
     if (part->inside && part->kind != TL_PART_TUBE && part->kind != TL_PART_RING)
       ck_assert_msg(tl_dot(in, tl_sub(part->centre, tl_vec3(0, 0, 0))) < 0, "part %d", i);
   }

@@ -248,15 +248,15 @@ END_TEST
 
 enum { ROWS = 2001, ROWS_A_PERIOD = 400 };
 static double table_time[ROWS];
-static TlVec3 table_way[ROWS];
+static TlVec3 table_displacement[ROWS];
 
 /* a sin(w t) along a direction, rows closer than the steps. */
 static TlDrive shaken(TlVec3 direction, double acceleration, double w) {
   for (int i = 0; i < ROWS; i++) {
     table_time[i] = i * 2 * PI / w / ROWS_A_PERIOD;
-    table_way[i] = tl_scale(acceleration / (w * w) * sin(w * table_time[i]), direction);
+    table_displacement[i] = tl_scale(acceleration / (w * w) * sin(w * table_time[i]), direction);
   }
-  return (TlDrive){.rows = ROWS, .time_s = table_time, .displacement_m = table_way};
+  return (TlDrive){.rows = ROWS, .time_s = table_time, .displacement_m = table_displacement};
 }
 
 /* Below g a box stays on a table shaken up and down; below mu g on one shaken sideways; above it

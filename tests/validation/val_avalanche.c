@@ -194,7 +194,7 @@ static void watch_close(Watch *w) {
 typedef struct Outcome {
   double rise, kinetic, defect; /* fractions of the energy set free */
   double front, run_out; /* front grain from the first mass centre; mass centre from the foot */
-  double length, height, energy_line; /* deposit; slope of the way of the mass centre */
+  double length, height, energy_line; /* deposit; slope of the path of the mass centre */
   double mass, came, through, round;  /* mass: of all, that came to the net's place, that passed */
   double through_each;                /* mean mass of one of them */
   double drop_J, lost_height, lost_mass; /* by the frames, against the totals and the start */
@@ -390,11 +390,11 @@ static void judge_slides(const Outcome *o) {
                 fmax(o[FLAT].lost_height, o[TILTED].lost_height), "of the energy set free", 1e-12);
   judge_at_most(JUDGE_CORRECT, "avalanche_mass_error", fmax(o[FLAT].lost_mass, o[TILTED].lost_mass),
                 "of the mass", 1e-12);
-  /* A slider that keeps to the ground comes down mu of its way whatever the profile. Grains that
+  /* A slider that keeps to the ground comes down mu of the distance it runs whatever the profile. Grains that
    * roll lose less than that, grains that collide more: no bound follows. */
   judge_note("The mass centre came down %.3f of mu of its way; a slider comes down 1.",
              o[FLAT].energy_line / MU);
-  /* It stops on the tilted run-out after mu/(mu - tan(3 degrees)) of its level way */
+  /* It stops on the tilted run-out after mu/(mu - tan(3 degrees)) of the distance on a level run-out */
   judge_between(JUDGE_GOAL, "avalanche_tilted_run_out",
                 o[TILTED].run_out / o[FLAT].run_out * (1 - tan(tilt) / MU), "of a slider's gain",
                 0.8, 1.25);

@@ -12,10 +12,10 @@ typedef struct Slide {
 
 static void follow(TlRun *run, void *context) {
   Slide *s = context;
-  double way = tl_norm(tl_sub(run->state->dem.bodies.position[0], s->start));
+  double distance = tl_norm(tl_sub(run->state->dem.bodies.position[0], s->start));
   /* velocities stand half a step before the places: s at the time of v */
   double v = tl_norm(run->state->dem.bodies.velocity[0]),
-         at = way - 0.5 * v * run->model->setup.time.dt_s;
+         at = distance - 0.5 * v * run->model->setup.time.dt_s;
   if (at > 0.01) s->worst = fmax(s->worst, fabs(v * v / (s->factor * at) - 1));
   if (run->state->totals.steps % (int64_t)lround(0.02 / run->model->setup.time.dt_s) == 0)
     fprintf(s->data, "%g %g %g\n", at, v, sqrt(s->factor * at));

@@ -43,18 +43,18 @@ static void dense_grain(const TlAvatar *grain, TlAvatar *out) {
   out->node_count = DENSE;
   for (int32_t i = 0; i < DENSE; i++) {
     double z = 1 - (2 * i + 1.0) / DENSE, r = sqrt(1 - z * z), turn = 2.399963229728653 * i;
-    TlVec3 way = {r * cos(turn), r * sin(turn), z};
+    TlVec3 direction = {r * cos(turn), r * sin(turn), z};
     double in = 0, out_of = 1.01 * grain->radius_m;
     for (int k = 0; k < 40; k++) {
       double mid = 0.5 * (in + out_of);
-      if (tl_avatar_phi(grain, tl_scale(mid, way), NULL) < 0)
+      if (tl_avatar_phi(grain, tl_scale(mid, direction), NULL) < 0)
         in = mid;
       else
         out_of = mid;
     }
-    out->node_m[3 * i] = (float)(in * way.x);
-    out->node_m[3 * i + 1] = (float)(in * way.y);
-    out->node_m[3 * i + 2] = (float)(in * way.z);
+    out->node_m[3 * i] = (float)(in * direction.x);
+    out->node_m[3 * i + 1] = (float)(in * direction.y);
+    out->node_m[3 * i + 2] = (float)(in * direction.z);
     out->node_area_m2[i] = (float)(grain->area_m2 / DENSE);
   }
 }
@@ -137,12 +137,12 @@ static TlPoint dense_point(Lab *lab) {
 /* Along a random line until the dense nodes touch, by halving; n: the normal there. */
 static Pair touching(Lab *lab, TlRandom *r) {
   Pair pair = {.q = {judge_turned(r), judge_turned(r)}};
-  TlVec3 way = tl_unit(
+  TlVec3 direction = tl_unit(
       tl_vec3(tl_random_next_normal(r), tl_random_next_normal(r), tl_random_next_normal(r)));
   double low = 0.6 * lab->d, high = 2.1 * lab->grain[0].radius_m;
   for (int k = 0; k < 30; k++) {
     double mid = 0.5 * (low + high);
-    pair.x[1] = tl_scale(mid, way);
+    pair.x[1] = tl_scale(mid, direction);
     put(lab, ORACLE, &pair);
     TlPoint least = dense_point(lab);
     if (least.gap < INFINITY) pair.n = least.n;

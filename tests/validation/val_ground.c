@@ -9,18 +9,18 @@ typedef struct Law {
   double friction, most, rise, decay, drag, slope, g;
 } Law;
 
-/* By Runge and Kutta: way, speed. */
+/* By Runge and Kutta: distance slid, speed. */
 typedef struct Slide {
-  double way, speed;
+  double distance, speed;
 } Slide;
 
 static double acceleration(const Law *l, Slide s) {
-  double mu = l->friction + 2 / acos(-1) * (l->most - l->friction) * atan(l->rise * s.way);
+  double mu = l->friction + 2 / acos(-1) * (l->most - l->friction) * atan(l->rise * s.distance);
   return l->g * (sin(l->slope) - mu * cos(l->slope)) - l->drag * s.speed;
 }
 
 static Slide moved(Slide s, Slide rate, double dt) {
-  return (Slide){s.way + dt * rate.way, s.speed + dt * rate.speed};
+  return (Slide){s.distance + dt * rate.distance, s.speed + dt * rate.speed};
 }
 
 static Slide slide_to(const Law *l, Slide s, double time_s) {
@@ -33,7 +33,7 @@ static Slide slide_to(const Law *l, Slide s, double time_s) {
     Slide c = {at.speed, acceleration(l, at)};
     at = moved(s, c, dt);
     Slide d = {at.speed, acceleration(l, at)};
-    s.way += dt / 6 * (a.way + 2 * b.way + 2 * c.way + d.way);
+    s.distance += dt / 6 * (a.distance + 2 * b.distance + 2 * c.distance + d.distance);
     s.speed += dt / 6 * (a.speed + 2 * b.speed + 2 * c.speed + d.speed);
   }
   return s;
@@ -42,8 +42,8 @@ static Slide slide_to(const Law *l, Slide s, double time_s) {
 typedef struct Watch {
   Law law;
   TlVec3 start;
-  double worst; /* of way and speed, of the largest of each */
-  double stop_way;
+  double worst; /* of distance and speed, of the largest of each */
+  double stop_distance;
 } Watch;
 
 static void follow(TlRun *run, void *context) {
@@ -51,11 +51,12 @@ static void follow(TlRun *run, void *context) {
   double dt = run->model->setup.time.dt_s, time = (double)run->state->totals.steps * dt;
   if (run->state->totals.steps % 50 != 0) return;
   Slide want = slide_to(&w->law, (Slide){0, 8}, time);
-  double way = tl_norm(tl_sub(run->state->dem.bodies.position[0], w->start));
+  double distance = tl_norm(tl_sub(run->state->dem.bodies.position[0], w->start));
   double speed = tl_norm(run->state->dem.bodies.velocity[0]);
   if (want.speed > 0.2)
-    w->worst = fmax(w->worst, fmax(fabs(way / want.way - 1), fabs(speed - want.speed) / 8));
-  w->stop_way = way;
+    w->worst =
+        fmax(w->worst, fmax(fabs(distance / want.distance - 1), fabs(speed - want.speed) / 8));
+  w->stop_distance = distance;
 }
 
 /* On a slope of this many degrees; sets: what differs from the study. */
@@ -76,8 +77,8 @@ static Watch run_slide(const char *method, double dt_s, double degrees, const La
   return w;
 }
 
-/* A block that was thrown forgets its way in the air: friction where it lands is that of the way that
- * is left. */
+/* A block that was thrown forgets the distance slid while in the air: friction where it lands is that of
+ * the distance that is left. */
 typedef struct Flight {
   double slid, left; /* at the last touch, and just before the next */
   double error;      /* of the decay in between */
@@ -168,20 +169,20 @@ int main(int argc, char **argv) {
   static const Law medium = {0.35, 2, 2, 150, 0.6, 0, 9.81}, soft = {0.20, 2, 1, 50, 0.9, 0, 9.81};
   static const char *const methods[] = {"etm-level", "etm", "sqm"};
   judge_open("ground", argc, argv);
-  double worst = 0, way = 0;
+  double worst = 0, stop_error = 0;
   for (int m = 0; m < 3; m++) {
     Watch flat = run_slide(methods[m], 5e-4, 0, &medium),
           steep = run_slide(methods[m], 5e-4, 35, &soft);
     worst = fmax(worst, fmax(flat.worst, steep.worst));
     Slide end = slide_to(&flat.law, (Slide){0, 8}, 10);
-    way = fmax(way, fabs(flat.stop_way / end.way - 1));
+    stop_error = fmax(stop_error, fabs(flat.stop_distance / end.distance - 1));
     judge_note(
         "%s: a block of 8 m/s on medium ground stops after %.3f m, by the equations %.3f m; on "
         "extra soft ground of 35 degrees way and speed are within %.2g.",
-        methods[m], flat.stop_way, end.way, steep.worst);
+        methods[m], flat.stop_distance, end.distance, steep.worst);
   }
   judge_at_most(JUDGE_CORRECT, "ground_slide_error", worst, "of way and speed", 5e-3);
-  judge_at_most(JUDGE_CORRECT, "ground_stop_error", way, "of the way", 5e-3);
+  judge_at_most(JUDGE_CORRECT, "ground_stop_error", stop_error, "of the way", 5e-3);
   double coarse = run_slide("etm-level", 2e-3, 35, &soft).worst,
          fine = run_slide("etm-level", 1e-3, 35, &soft).worst;
   judge_between(JUDGE_CORRECT, "ground_order", log2(coarse / fine), "", 0.8, 2.5);

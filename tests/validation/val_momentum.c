@@ -1,4 +1,4 @@
-/* Free grains that collide, with friction, no gravity, no walls: momentum, the mass centre's way
+/* Free grains that collide, with friction, no gravity, no walls: momentum, the mass centre's path
  * and angular momentum over all that a step does (impulses, resting contacts, position rule, second
  * look). Impulses act at one point on both grains, so they keep all three to rounding. Positions
  * that are corrected by s keep the mass centre, and change the sum of x x m v by exactly that of
@@ -73,8 +73,8 @@ static void open_scene(JudgeScene *scene, TlMethod method) {
 static TlVec3 moved_by_hand(const TlBodies *b, const TlVec3 *start, double step_s) {
   TlVec3 sum = {0, 0, 0};
   for (int64_t i = 0; i < b->owned; i++) {
-    TlVec3 way = tl_sub(b->position[i], tl_axpy(start[i], step_s, b->velocity[i]));
-    sum = tl_add(sum, tl_scale(b->mass[i], tl_cross(way, b->velocity[i])));
+    TlVec3 residual = tl_sub(b->position[i], tl_axpy(start[i], step_s, b->velocity[i]));
+    sum = tl_add(sum, tl_scale(b->mass[i], tl_cross(residual, b->velocity[i])));
   }
   return sum;
 }
@@ -100,11 +100,11 @@ static void watch_step(JudgeScene *scene, TlVec3 *start, Worst *w) {
   Sums now = sums_of(b);
   TlVec3 carried = moved_by_hand(b, start, scene->config.step_s),
          change = tl_sub(now.angular, old.angular);
-  TlVec3 way = tl_sub(tl_axpy(old.centre, scene->config.step_s, now.momentum), now.centre);
+  TlVec3 residual = tl_sub(tl_axpy(old.centre, scene->config.step_s, now.momentum), now.centre);
   double reach = 0;
   for (int64_t i = 0; i < b->owned; i++) reach = fmax(reach, tl_norm(b->position[i]));
   w->momentum = fmax(w->momentum, tl_norm(tl_sub(now.momentum, old.momentum)) / now.momentum_size);
-  w->centre = fmax(w->centre, tl_norm(way) / (now.mass * reach));
+  w->centre = fmax(w->centre, tl_norm(residual) / (now.mass * reach));
   w->angular = fmax(w->angular, tl_norm(tl_sub(change, carried)) / (now.momentum_size * reach));
   w->carried = tl_add(w->carried, carried);
   judge_deepest_look(&w->deepest, b, 0, scene->report.overlap_share);

@@ -10,8 +10,8 @@
  *   twist    a ball that spins about the normal touches at a point and keeps its spin; a square box of side
  *            a loses 6/sqrt(2) mu g/a a second on its four corners, and 6 c mu g/a, c = (sqrt(2) + ln(1 +
  *            sqrt(2)))/6, where its face bears evenly
- *   glide    the box slides and spins at once until it rests: its way and its turn are those of Coulomb friction at
- *            its corners, or at points of its face, integrated here; what the sliding tilts onto the front bears more.
+ *   glide    the box slides and spins at once until it rests: its distance and its turn are those of Coulomb friction
+ *            at its corners, or at points of its face, integrated here; what the sliding tilts onto the front bears more.
  *            Loads are as even as they can be, as those of compliant corners are. Statics leaves open how much of the
  *            load two opposite corners bear beside the other two, so a note tells how far the box turns at the extremes
  *
@@ -155,7 +155,7 @@ static const double LOW = 0.005, GLIDE_M_S = 0.5,
                     GLIDE_RAD_S = 20; /* of the centre's height; at the start */
 
 typedef struct Glide {
-  double time_s, way_m, turn_rad, w; /* w: the last spin */
+  double time_s, distance_m, turn_rad, w; /* w: the last spin */
 } Glide;
 
 /* Points of the box's foot, `across` a side, at its corners for 2, else in the middles of squares. */
@@ -201,7 +201,7 @@ static Glide glide_of_points(int across, double mode) {
     v.x += dt * force[0];
     v.y += dt * force[1];
     spin += dt * moment / inertia;
-    g.way_m += dt * v.x;
+    g.distance_m += dt * v.x;
     turn += dt * spin;
     g.time_s += dt;
   }
@@ -214,7 +214,7 @@ static void watch_glide(TlRun *run, void *context) {
   double t = (double)run->state->totals.steps * run->model->setup.time.dt_s;
   State s = state_of(run);
   g->turn_rad += 0.5 * (t - g->time_s) * (s.w.z + g->w);
-  g->way_m = s.x.x;
+  g->distance_m = s.x.x;
   g->time_s = t;
   g->w = s.w.z;
 }
@@ -227,13 +227,14 @@ static void glide(int m) {
            1.2 * points.time_s, m == 1 ? 12000 : 1200);
   run_of("plane-box", m, tl_vec3(0, 0, GLIDE_RAD_S), sets, watch_glide, &g);
   double goal = m == 2 ? 0.05 : 0.02;
-  row_of(JUDGE_GOAL, m, "glide_way_error", fabs(g.way_m / points.way_m - 1), "of the way", goal);
+  row_of(JUDGE_GOAL, m, "glide_way_error", fabs(g.distance_m / points.distance_m - 1), "of the way",
+         goal);
   row_of(JUDGE_GOAL, m, "glide_turn_error", fabs(g.turn_rad / points.turn_rad - 1), "of the turn",
          goal);
   judge_note("%s: a box that slides and spins comes %.2f mm far and turns by %.3f rad until it "
              "rests; by friction at its %s %.2f mm and %.3f rad.",
-             method[m], 1e3 * g.way_m, g.turn_rad, m == 1 ? "face" : "corners", 1e3 * points.way_m,
-             points.turn_rad);
+             method[m], 1e3 * g.distance_m, g.turn_rad, m == 1 ? "face" : "corners",
+             1e3 * points.distance_m, points.turn_rad);
   if (m == 0)
     judge_note("Where two opposite corners bear as little as they can, a box turns by %.3f or %.3f "
                "rad.",

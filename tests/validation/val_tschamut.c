@@ -48,10 +48,10 @@ static const Setting settings[SETTINGS] = {
 
 typedef enum End { STOPPED, LEFT, MOVING, ENDS } End;
 
-typedef struct Ways {
+typedef struct Paths {
   int count, end[ENDS], false_toe;
   double runout_m[MOST];
-} Ways;
+} Paths;
 
 typedef struct Site {
   TlTable table; /* of releases and stops */
@@ -142,7 +142,7 @@ static End run_block(TalusState *state, TalusWorkspace *work, double size_m, dou
 }
 
 static void release(const Site *s, const Block *b, TalusState *start, TalusWorkspace *work,
-                    int64_t row, TlRandom *x, Ways *ways) {
+                    int64_t row, TlRandom *x, Paths *paths) {
   TalusState *state;
   double reach = 0.5 * sqrt(b->size_m[0] * b->size_m[0] + b->size_m[1] * b->size_m[1] +
                             b->size_m[2] * b->size_m[2]);
@@ -159,11 +159,11 @@ static void release(const Site *s, const Block *b, TalusState *start, TalusWorks
   if (talus_state_clone(&state, start) != TALUS_OK ||
       talus_state_set_body(state, talus_state_ids(state)[0], at, turn, velocity, still) != TALUS_OK)
     JUDGE_OK(tl_fail(TL_EINPUT, "%s", talus_message()));
-  ways->end[run_block(state, work, 2 * reach, end)]++;
+  paths->end[run_block(state, work, 2 * reach, end)]++;
   double ground;
   if (tl_terrain_height(&s->terrain, end[0], end[1], &ground, NULL))
-    ways->false_toe += ground + s->origin[2] < s->lowest_m + 0.01;
-  ways->runout_m[ways->count++] = hypot(end[0] - at[0], end[1] - at[1]);
+    paths->false_toe += ground + s->origin[2] < s->lowest_m + 0.01;
+  paths->runout_m[paths->count++] = hypot(end[0] - at[0], end[1] - at[1]);
   talus_state_free(state);
 }
 
@@ -172,7 +172,7 @@ static void run_case(int which, void *result, void *context) {
   Site own = *(const Site *)context, *s = &own;
   const Setting *how = &settings[which / BLOCKS];
   const Block *b = &blocks[which % BLOCKS];
-  Ways *ways = result;
+  Paths *paths = result;
   int number, attitudes = judge_full() ? MOST_ATTITUDES : 1;
   JUDGE_OK(tl_table_need(&s->table, "block", &number));
   load_terrain(s);
@@ -185,7 +185,7 @@ static void run_case(int which, void *result, void *context) {
       JUDGE_OK(tl_fail(TL_EINPUT, "%s", talus_message()));
     for (int64_t i = 0; i < s->table.rows; i++)
       if (strcmp(tl_table_text(&s->table, i, number), b->number) == 0)
-        release(s, b, start, work, i, &x, ways);
+        release(s, b, start, work, i, &x, paths);
     talus_workspace_free(work);
     talus_state_free(start);
     talus_model_free(model);
@@ -201,12 +201,12 @@ typedef struct Spread {
 } Spread;
 
 /* Of those that started. */
-static Spread spread_of(const Ways *ways, int count) {
+static Spread spread_of(const Paths *paths, int count) {
   Spread s = {0};
   double sum = 0, squares = 0;
   for (int i = 0; i < count; i++)
-    for (int k = 0; k < ways[i].count; k++) {
-      double x = ways[i].runout_m[k];
+    for (int k = 0; k < paths[i].count; k++) {
+      double x = paths[i].runout_m[k];
       if (x < STARTED_M) {
         s.never++;
         continue;
@@ -223,7 +223,7 @@ static Spread spread_of(const Ways *ways, int count) {
 int main(int argc, char **argv) {
   judge_open("tschamut", argc, argv);
   Site site = {.lowest_m = INFINITY, .folder = judge_dir()};
-  Ways measured = {0};
+  Paths measured = {0};
   JUDGE_OK(tl_table_read("data/tschamut_2014.csv", &site.table));
   for (int64_t i = 0; i < site.table.rows; i++) {
     site.lowest_m = fmin(site.lowest_m, cell(&site, i, "stop_ground_m"));
@@ -237,10 +237,10 @@ int main(int argc, char **argv) {
     judge_write_octahedron(judge_path(name), blocks[b].size_m);
   }
   talus_set_quiet(1);
-  const Ways *ways =
-      judge_cases(&(JudgeCases){SETTINGS * BLOCKS, sizeof(Ways), run_case, &site, NULL});
+  const Paths *paths =
+      judge_cases(&(JudgeCases){SETTINGS * BLOCKS, sizeof(Paths), run_case, &site, NULL});
   for (int k = 0; k < SETTINGS; k++) {
-    const Ways *w = ways + k * BLOCKS;
+    const Paths *w = paths + k * BLOCKS;
     Spread s = spread_of(w, BLOCKS);
     int end[ENDS] = {0}, toe = 0;
     for (int b = 0; b < BLOCKS; b++) {
