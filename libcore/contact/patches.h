@@ -1,7 +1,7 @@
 /* What overlapping surfaces bear as surfaces: pieces of an overlap between the nodes, for the penalty
  * method's traction (docs/theory/penalty.md).
  *
- * Traction presses each piece dA of a touching surface with k times its depth. Where two smooth
+ * Each piece dA of a touching surface bears a traction of k times its depth. Where two smooth
  * surfaces overlap, the depth over the plane across their common normal is the parabola
  * -F(s) = d - s.H.s/2 about the place of the largest depth d (places.h). It touches over the area
  * 2 pi d/sqrt(det H), its mean depth is d/2, its mean square d^2/3; the energy is

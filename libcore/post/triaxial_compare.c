@@ -147,7 +147,7 @@ static TlStatus convert(const TlTable *t, int64_t row, int column, Sort sort, do
   TL_TRY(tl_table_number(t, row, column, &x));
   *to = scale * x;
   if (sort == STRAIN && scale == 1 &&
-      fabs(x) > 1.5) /* logarithmic: pressed to less than a quarter */
+      fabs(x) > 1.5) /* logarithmic: compressed to less than a quarter */
     return tl_fail(
         TL_EINPUT,
         "%s:%lld: %s is %g, and its name says no unit, so a fraction; if it is in percent, "

@@ -15,7 +15,7 @@ void tl_boundary_force_add(TlBoundaryForce *to, const TlBoundaryForce *more) {
 
 enum { TERMS = 8 }; /* force, moment, normal force, contacts */
 
-/* side: -1 when the contact's body is pressed by what the sums are of, 1 when it is that itself. */
+/* side: 1 when the sums are of the contact's body itself, -1 when they are of what it touches. */
 static void add_contact(TlExact *sum, const TlContactRow *row, double side) {
   TlVec3 f = tl_scale(side, row->force_N);
   TlVec3 m = tl_cross(row->point_m, f);

@@ -14,7 +14,7 @@ struct TlRun;
 typedef struct TlBoundaryForce {
   TlVec3 force_N;    /* on the boundary: impulse over the step divided by the step */
   TlVec3 moment_N_m; /* of it about the origin of the coordinates */
-  double normal_N;   /* sum of the contacts' normal forces, pressing positive */
+  double normal_N;   /* sum of the contacts' normal forces, compression positive */
   int64_t contacts;
 } TlBoundaryForce;
 

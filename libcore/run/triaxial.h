@@ -8,7 +8,7 @@
  *   axial stress    mean force on the top platen since the last line, over volume/height
  *   radial stress   of the cell pressure on the specimen's side: on the triangles of centres
  *                   presses p0 = p (R0 - r)/R0, R0 the tube's radius at the start, on the specimen
- *                   p0 R/(R - r); what the stretched membrane itself presses is not in it
+ *                   p0 R/(R - r); the pressure of the stretched membrane itself is not in it
  *   strains         ln(L0/L) and ln(V0/V) from the start of the first shear stage, 0 before it
  *   inertia number  |strain rate| d sqrt(density/mean stress), d of a sphere of the mean volume of
  *                   the grains, density with which they are moved

@@ -247,7 +247,7 @@ static TlStatus list_bonds(const Membrane *m) {
 static TlStatus make_forces(Membrane *m, TlArena *arena) {
   size_t n = (size_t)m->bodies->total;
   TlVec3 **const array[] = {&m->load.force, &m->load.torque, &m->load.drag, &m->load.drag_torque,
-                            &m->load.press};
+                            &m->load.pressure_force};
   for (size_t k = 0; k < sizeof array / sizeof *array; k++) {
     *array[k] = tl_arena_push(arena, n, sizeof **array[k]);
     if (!*array[k]) return TL_ENOMEM;
@@ -526,13 +526,14 @@ static TlVec3 third(const Membrane *m, const TlNet *net, int64_t me, double pres
 }
 
 /* Of two layers the inner bears 80%, the outer 20% (Tan 2022 4.4.2). */
-static void press_sphere(const Membrane *m, const Ring *ring, const Local *me) {
+static void pressure_on_sphere(const Membrane *m, const Ring *ring, const Local *me) {
   const TlNet *net = ring->net;
   int64_t layer = tl_net_place(net, me->id - net->first_id).layer, i = me->index;
   double pressure = m->pressure_Pa[net - m->nets] * (net->layers == 1 ? 1 : layer == 0 ? 0.8 : 0.2);
   for (int t = 0; t < 6; t++)
-    m->load.press[i] = tl_add(m->load.press[i], third(m, net, i, pressure, ring->corner[t]));
-  m->load.force[i] = tl_add(m->load.force[i], m->load.press[i]);
+    m->load.pressure_force[i] =
+        tl_add(m->load.pressure_force[i], third(m, net, i, pressure, ring->corner[t]));
+  m->load.force[i] = tl_add(m->load.force[i], m->load.pressure_force[i]);
 }
 
 static TlStatus load_block(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
@@ -542,10 +543,10 @@ static TlStatus load_block(void *context, int64_t begin, int64_t end, int64_t bl
   for (int64_t n = begin; n < end; n++) {
     const Ring *ring = &m->memo->ring[n];
     int64_t i = m->local[n].index;
-    m->load.press[i] = m->load.force[i] = tl_vec3(0, 0, 0);
+    m->load.pressure_force[i] = m->load.force[i] = tl_vec3(0, 0, 0);
     if (m->pulls) sum_bonds(m, i);
     if (ring->net && m->pressure_Pa[ring->net - m->nets] != 0 && i < m->bodies->owned)
-      press_sphere(m, ring, &m->local[n]);
+      pressure_on_sphere(m, ring, &m->local[n]);
   }
   return TL_OK;
 }

@@ -73,7 +73,7 @@ TlStatus tl_membrane_correct(const TlNet *nets, const double *pressure_Pa, int c
 typedef struct TlNetLoad {
   TlVec3 *force, *torque;     /* of bonds and pressure, N, N m */
   TlVec3 *drag, *drag_torque; /* the bonds' dampers' part of them */
-  TlVec3 *press;              /* the pressure's */
+  TlVec3 *pressure_force;     /* the pressure's */
   TlExact elastic;            /* held by the bonds, J: of those whose lower id is owned */
 } TlNetLoad;
 /* As the bodies stand; their ghosts are fresh. Dampers see the velocities of the state. */

@@ -1007,7 +1007,7 @@ static void kick_own(const TlNsRows *r) {
   double h = r->model->step_s;
   for (int64_t i = 0; r->net && i < bodies->owned; i++)
     if (bodies->flags[i] & TL_BODY_NET && body[i].inverse_mass > 0)
-      body[i].v = tl_axpy(body[i].v, h * body[i].inverse_mass, r->net->press[i]);
+      body[i].v = tl_axpy(body[i].v, h * body[i].inverse_mass, r->net->pressure_force[i]);
   for (int32_t i = 0; i < r->joints; i++) {
     const TlNsFoundJoint *j = &r->joint[i];
     double push = h * j->origin.control.load;

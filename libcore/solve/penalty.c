@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "solve/contact.h"
-#include "solve/press_lanes.h"
+#include "solve/force_lanes.h"
 #include "model/shapes.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 /* What the points of a contact share. */
 typedef struct Pair {
-  const TlPress *press;
+  const TlPenaltyContact *contact;
   const TlNormalLaw *law;
   TlLawPoint point; /* area filled point by point */
   double mass;      /* reduced */
@@ -20,8 +20,8 @@ typedef struct Pair {
   double shear_damping;
 } Pair;
 
-static inline Pair pair_of(const TlPress *p) {
-  const TlPressBody *a = &p->body[p->a], *b = p->b >= 0 ? &p->body[p->b] : NULL;
+static inline Pair pair_of(const TlPenaltyContact *p) {
+  const TlPenaltyBody *a = &p->body[p->a], *b = p->b >= 0 ? &p->body[p->b] : NULL;
   double inverse = a->inverse_mass, sum = 1, product = a->radius;
   if (b) {
     inverse += b->inverse_mass;
@@ -29,19 +29,19 @@ static inline Pair pair_of(const TlPress *p) {
     product *= b->radius;
   }
   double both = 1 / (inverse * sum); /* one division for two */
-  return (Pair){.press = p,
+  return (Pair){.contact = p,
                 .law = tl_law(p->penalty->law),
                 .point = {.stiffness = &p->law->stiffness, .radius_m = product * inverse * both},
                 .mass = sum * both};
 }
 
 /* The collider that a point is a node of. */
-static int32_t whose(const TlPress *p, const TlPoint *point) {
+static int32_t whose(const TlPenaltyContact *p, const TlPoint *point) {
   return point->key & 1 && p->b >= 0 ? p->b : p->a;
 }
 
 /* Of the surface that a point stands for; 0: a point. Both grains' nodes bear half each. */
-static double area_of(const TlPress *p, const TlPoint *point) {
+static double area_of(const TlPenaltyContact *p, const TlPoint *point) {
   if (p->penalty->spread != TL_SPREAD_TRACTION) return 0;
   if (point->area_m2 > 0) return point->area_m2;
   int32_t body = whose(p, point);
@@ -57,7 +57,7 @@ typedef struct Piece {
   double force, slope, energy, steep;
 } Piece;
 
-static inline Piece piece_of(const TlPress *p, const TlPoint *point) {
+static inline Piece piece_of(const TlPenaltyContact *p, const TlPoint *point) {
   if (p->penalty->spread != TL_SPREAD_TRACTION) return (Piece){1, 1, 1, 1};
   double steep = 1 + point->steeper;
   if (!(point->filled > 0)) return (Piece){steep, steep * steep, 1, steep};
@@ -72,7 +72,7 @@ static inline double shear_of(const TlPoint *point, double shear, const TlSpring
 }
 
 /* The depth at which a contact bears. */
-static inline double capped(const TlPress *p, double depth) {
+static inline double capped(const TlPenaltyContact *p, double depth) {
   double share = p->penalty->most_share;
   if (share <= 0) return depth;
   double size = p->body[p->a].radius;
@@ -104,13 +104,13 @@ static void sort_points(TlPoint *point, size_t count) {
 }
 
 /* A corner that a polyhedron has beside its nodes stands for no surface. */
-static bool is_bare(const TlPress *p, const TlPoint *point) {
+static bool is_bare(const TlPenaltyContact *p, const TlPoint *point) {
   if (p->penalty->spread != TL_SPREAD_TRACTION || point->area_m2 > 0) return false;
   const TlAvatar *avatar = p->colliders->shape[whose(p, point)]->avatar;
   return avatar && point->key >> 1 >= avatar->node_count;
 }
 
-static size_t touching(const TlPress *p, TlPoints *points) {
+static size_t touching(const TlPenaltyContact *p, TlPoints *points) {
   size_t count = 0;
   for (size_t i = 0; i < points->count; i++) {
     if (!(points->point[i].gap < 0) || is_bare(p, &points->point[i])) continue;
@@ -130,7 +130,7 @@ static size_t touching(const TlPress *p, TlPoints *points) {
 /* From the sums over the points of their slopes and tangential stiffnesses. */
 static inline void set_damping(Pair *pair, double slopes, double shears) {
   if (!(slopes > 0)) return;
-  double factor = 2 * pair->press->law->damping * pair->law->damping_factor;
+  double factor = 2 * pair->contact->law->damping * pair->law->damping_factor;
   pair->damping = factor * sqrt(pair->mass / slopes);
   pair->shear_damping = factor * sqrt(pair->mass * shears) / slopes;
 }
@@ -143,25 +143,26 @@ static inline void remember(TlPairRows *springs, TlSpring spring) {
   ((TlSpring *)springs->row)[springs->count++] = spring;
 }
 
-static inline void finish(const TlPoint *first, TlPressed *out) {
+static inline void finish(const TlPoint *first, TlPenaltyForce *out) {
   bool bears = out->normal_N > 0; /* else all of them are about to open */
   out->point = bears ? tl_scale(1 / out->normal_N, out->point) : first->p;
   out->normal = bears ? tl_unit(out->normal) : first->n;
 }
 
 /* Of the point with this key in the last step; NULL: none. */
-static const TlSpring *known_spring(const TlPress *p, int64_t key) {
+static const TlSpring *known_spring(const TlPenaltyContact *p, int64_t key) {
   for (size_t i = 0; i < p->known_count; i++)
     if (p->known[i].number == key) return &p->known[i];
   return NULL;
 }
 
 /* Most contacts are of one point: as below, but in registers. */
-TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlPairRows *springs, TlPressed *out) {
+TlStatus tl_penalty_force_one(const TlPenaltyContact *p, const TlPoint *point, TlPairRows *springs,
+                              TlPenaltyForce *out) {
   static const TlVec3 none = {0, 0, 0};
   TL_TRY(reserve(springs, 1));
   Pair pair = pair_of(p);
-  const TlPressBody *a = &p->body[p->a], *b = p->b >= 0 ? &p->body[p->b] : NULL;
+  const TlPenaltyBody *a = &p->body[p->a], *b = p->b >= 0 ? &p->body[p->b] : NULL;
   TlLawPoint at = pair.point;
   at.area_m2 = area_of(p, point);
   double depth = -point->gap, bearing = capped(p, depth), dt = p->step_s;
@@ -176,46 +177,46 @@ TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlPairRows *spring
   law.shear = shear_of(point, law.shear, known);
   TlVec3 ra = tl_sub(point->p, a->x), rb = b ? tl_sub(point->p, b->x) : none;
   TlVec3 wall = !b && p->wall ? p->wall_velocity(p->wall, point->p) : none;
-  TlPressAt press = {.n = point->n,
-                     .arm_a = ra,
-                     .arm_b = rb,
-                     .va = a->v,
-                     .wa = a->w,
-                     .vb = b ? b->v : wall,
-                     .wb = b ? b->w : none,
-                     .s = known ? known->displacement : none,
-                     .stiff_n = known ? tl_spring_vector(known) : none,
-                     .force = law.force,
-                     .slope = law.slope,
-                     .energy = law.energy,
-                     .shear = law.shear,
-                     .twist = point->twist_m,
-                     .beyond = piece.steep > 0 ? (depth - bearing) / piece.steep : 0,
-                     .normal_damping = factor * sqrt(pair.mass * law.slope),
-                     .tangential_damping = factor * sqrt(pair.mass * law.shear)};
-#define F(value) press.law.value = p->law->value;
-  TL_PRESS_VALUES(F)
+  TlForceInput input = {.n = point->n,
+                        .arm_a = ra,
+                        .arm_b = rb,
+                        .va = a->v,
+                        .wa = a->w,
+                        .vb = b ? b->v : wall,
+                        .wb = b ? b->w : none,
+                        .s = known ? known->displacement : none,
+                        .stiff_n = known ? tl_spring_vector(known) : none,
+                        .force = law.force,
+                        .slope = law.slope,
+                        .energy = law.energy,
+                        .shear = law.shear,
+                        .twist = point->twist_m,
+                        .beyond = piece.steep > 0 ? (depth - bearing) / piece.steep : 0,
+                        .normal_damping = factor * sqrt(pair.mass * law.slope),
+                        .tangential_damping = factor * sqrt(pair.mass * law.shear)};
+#define F(value) input.law.value = p->law->value;
+  TL_FORCE_VALUES(F)
 #undef F
-  TlPressDone done = tl_press_point(&press, dt);
-  *out = (TlPressed){.force = done.force,
-                     .torque_a = done.torque_a,
-                     .torque_b = done.torque_b,
-                     .points = 1,
-                     .sliding = (int)done.sliding,
-                     .capped = bearing < depth,
-                     .depth_m = depth,
-                     .normal_N = done.normal_N,
-                     .point = point->p,
-                     .normal = point->n,
-                     .elastic_J = done.elastic_J,
-                     .slip_J = done.slip_J,
-                     .wall_work_J = dt * tl_dot(wall, done.force),
-                     .viscous = done.viscous,
-                     .viscous_torque_a = done.viscous_torque_a,
-                     .viscous_torque_b = done.viscous_torque_b,
-                     .wall_viscous_J = dt * tl_dot(wall, done.viscous),
-                     .stiffness_a = {done.stiff, done.stiff * tl_norm2(ra)},
-                     .stiffness_b = {b ? done.stiff : 0, done.stiff * tl_norm2(rb)}};
+  TlForceOutput done = tl_force_point(&input, dt);
+  *out = (TlPenaltyForce){.force = done.force,
+                          .torque_a = done.torque_a,
+                          .torque_b = done.torque_b,
+                          .points = 1,
+                          .sliding = (int)done.sliding,
+                          .capped = bearing < depth,
+                          .depth_m = depth,
+                          .normal_N = done.normal_N,
+                          .point = point->p,
+                          .normal = point->n,
+                          .elastic_J = done.elastic_J,
+                          .slip_J = done.slip_J,
+                          .wall_work_J = dt * tl_dot(wall, done.force),
+                          .viscous = done.viscous,
+                          .viscous_torque_a = done.viscous_torque_a,
+                          .viscous_torque_b = done.viscous_torque_b,
+                          .wall_viscous_J = dt * tl_dot(wall, done.viscous),
+                          .stiffness_a = {done.stiff, done.stiff * tl_norm2(ra)},
+                          .stiffness_b = {b ? done.stiff : 0, done.stiff * tl_norm2(rb)}};
   if (p->law->friction == 0) return TL_OK;
   remember(springs, (TlSpring){.low = p->colliders->id[p->a],
                                .high = b ? p->colliders->id[p->b] : -1 - p->boundary,
@@ -237,18 +238,18 @@ static inline TlVec3 lane(const TlLane x[3], int k) {
   return tl_vec3(x[0][k], x[1][k], x[2][k]);
 }
 
-static void find_law(const Pair *pair, const TlPoint *point, int count, TlPressLanes *l) {
+static void find_law(const Pair *pair, const TlPoint *point, int count, TlForceLanes *l) {
   for (int k = 0; k < count; k++) {
     const TlPoint *at = &point[k];
-    l->area[k] = area_of(pair->press, at);
+    l->area[k] = area_of(pair->contact, at);
     l->radius[k] = pair->point.radius_m;
     l->depth[k] = -at->gap;
-    l->bearing[k] = capped(pair->press, -at->gap);
+    l->bearing[k] = capped(pair->contact, -at->gap);
   }
   l->count = count;
-  tl_press_law(pair->law, pair->point.stiffness, l);
+  tl_force_lanes_law(pair->law, pair->point.stiffness, l);
   for (int k = 0; k < count; k++) {
-    Piece piece = piece_of(pair->press, &point[k]);
+    Piece piece = piece_of(pair->contact, &point[k]);
     l->normal_force[k] *= piece.force;
     l->slope[k] *= piece.slope;
     l->energy[k] *= piece.energy;
@@ -257,16 +258,16 @@ static void find_law(const Pair *pair, const TlPoint *point, int count, TlPressL
 }
 
 /* Springs and points are both sorted by key. */
-static const TlSpring *next_known(const TlPress *p, size_t *from, int64_t key) {
+static const TlSpring *next_known(const TlPenaltyContact *p, size_t *from, int64_t key) {
   while (*from < p->known_count && p->known[*from].number < key) ++*from;
   return *from < p->known_count && p->known[*from].number == key ? &p->known[*from] : NULL;
 }
 
 static void fill(const Pair *pair, const TlPoint *point, int count, size_t *known,
-                 TlPressLanes *l) {
+                 TlForceLanes *l) {
   static const TlVec3 none = {0, 0, 0};
-  const TlPress *p = pair->press;
-  const TlPressBody *a = &p->body[p->a], *b = p->b >= 0 ? &p->body[p->b] : NULL;
+  const TlPenaltyContact *p = pair->contact;
+  const TlPenaltyBody *a = &p->body[p->a], *b = p->b >= 0 ? &p->body[p->b] : NULL;
   for (int k = 0; k < count; k++) {
     const TlPoint *at = &point[k];
     const TlSpring *spring = next_known(p, known, at->key);
@@ -288,8 +289,8 @@ static void fill(const Pair *pair, const TlPoint *point, int count, size_t *know
   }
 }
 
-static void add_lane(const TlPress *p, const TlPoint *point, const TlPressLanes *l, int k,
-                     TlPressed *out) {
+static void add_lane(const TlPenaltyContact *p, const TlPoint *point, const TlForceLanes *l, int k,
+                     TlPenaltyForce *out) {
   TlVec3 force = lane(l->force, k), viscous = lane(l->viscous, k);
   double fn = l->normal_N[k], stiff = l->stiff[k];
   out->normal_N += fn;
@@ -317,8 +318,8 @@ static void add_lane(const TlPress *p, const TlPoint *point, const TlPressLanes 
   out->depth_m = tl_max(out->depth_m, l->depth[k]);
 }
 
-static void add_spring(const TlPress *p, const TlPoint *point, const TlPressLanes *l, int k,
-                       TlPairRows *springs) {
+static void add_spring(const TlPenaltyContact *p, const TlPoint *point, const TlForceLanes *l,
+                       int k, TlPairRows *springs) {
   remember(springs, (TlSpring){.low = p->colliders->id[p->a],
                                .high = p->b >= 0 ? p->colliders->id[p->b] : -1 - p->boundary,
                                .number = point->key,
@@ -328,16 +329,16 @@ static void add_spring(const TlPress *p, const TlPoint *point, const TlPressLane
 }
 
 static int few(size_t left) {
-  return left < TL_PRESS_LANES ? (int)left : TL_PRESS_LANES;
+  return left < TL_FORCE_LANES ? (int)left : TL_FORCE_LANES;
 }
 
-static void press_many(Pair *pair, const TlPoint *point, size_t count, TlPairRows *springs,
-                       TlPressed *out) {
-  const TlPress *p = pair->press;
-  TlPressLanes *l = p->lanes;
+static void force_many(Pair *pair, const TlPoint *point, size_t count, TlPairRows *springs,
+                       TlPenaltyForce *out) {
+  const TlPenaltyContact *p = pair->contact;
+  TlForceLanes *l = p->lanes;
   double slopes = 0, shears = 0;
   size_t known = 0;
-  for (size_t first = 0; first < count; first += TL_PRESS_LANES) {
+  for (size_t first = 0; first < count; first += TL_FORCE_LANES) {
     find_law(pair, point + first, few(count - first), l);
     for (int k = 0; k < l->count; k++) {
       slopes += l->slope[k];
@@ -345,11 +346,11 @@ static void press_many(Pair *pair, const TlPoint *point, size_t count, TlPairRow
     }
   }
   set_damping(pair, slopes, shears);
-  for (size_t first = 0; first < count; first += TL_PRESS_LANES) {
+  for (size_t first = 0; first < count; first += TL_FORCE_LANES) {
     const TlPoint *from = point + first;
-    if (count > TL_PRESS_LANES) find_law(pair, from, few(count - first), l);
+    if (count > TL_FORCE_LANES) find_law(pair, from, few(count - first), l);
     fill(pair, from, l->count, &known, l);
-    tl_press_bear(l, p->step_s);
+    tl_force_lanes_bear(l, p->step_s);
     for (int k = 0; k < l->count; k++) add_lane(p, &from[k], l, k, out);
     for (int k = 0; k < l->count && p->law->friction != 0; k++)
       add_spring(p, &from[k], l, k, springs);
@@ -357,14 +358,15 @@ static void press_many(Pair *pair, const TlPoint *point, size_t count, TlPairRow
   l->count = 0;
 }
 
-TlStatus tl_press(const TlPress *p, TlPoints *points, TlPairRows *springs, TlPressed *out) {
+TlStatus tl_penalty_force(const TlPenaltyContact *p, TlPoints *points, TlPairRows *springs,
+                          TlPenaltyForce *out) {
   size_t count = touching(p, points);
-  if (count == 1) return tl_press_one(p, points->point, springs, out);
-  *out = (TlPressed){0};
+  if (count == 1) return tl_penalty_force_one(p, points->point, springs, out);
+  *out = (TlPenaltyForce){0};
   if (count == 0) return TL_OK;
   TL_TRY(reserve(springs, count));
   Pair pair = pair_of(p);
-  press_many(&pair, points->point, count, springs, out);
+  force_many(&pair, points->point, count, springs, out);
   finish(points->point, out);
   return TL_OK;
 }

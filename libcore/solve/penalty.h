@@ -35,19 +35,19 @@
 
 /* What a contact asks of a collider: where its centre is, and how that moved in the half step
  * before; of its body the mass. Two cache lines. */
-typedef struct TlPressBody {
+typedef struct TlPenaltyBody {
   TlVec3 x, v, w;
   double radius, inverse_mass, curvature; /* 1/radius */
   int64_t id;
   int32_t material;
   bool ball; /* a sphere */
   char unused[19];
-} TlPressBody;
+} TlPenaltyBody;
 
 /* One contact: a grain pair, or a grain at a boundary (b < 0). */
-typedef struct TlPress {
+typedef struct TlPenaltyContact {
   const TlColliders *colliders;
-  const TlPressBody *body; /* one a collider */
+  const TlPenaltyBody *body; /* one a collider */
   const TlPenalty *penalty;
   int32_t a, b, boundary;
   const TlPairLaw *law;
@@ -56,10 +56,10 @@ typedef struct TlPress {
   double step_s;
   const TlSpring *known; /* of the last step, by number, which is the point's key */
   size_t known_count;
-  struct TlPressLanes *lanes; /* scratch for several points, zeroed once (press_lanes.h) */
-} TlPress;
+  struct TlForceLanes *lanes; /* scratch for several points, zeroed once (force_lanes.h) */
+} TlPenaltyContact;
 
-typedef struct TlPressed {
+typedef struct TlPenaltyForce {
   TlVec3 force;              /* on a; -force on b */
   TlVec3 torque_a, torque_b; /* about the colliders' centres */
   int32_t points, sliding, capped;
@@ -75,7 +75,7 @@ typedef struct TlPressed {
   double wall_viscous_J;
   double stiffness_a[2],
       stiffness_b[2]; /* sums of slopes: for v, and times the arm squared for w */
-} TlPressed;
+} TlPenaltyForce;
 
 /* A spring's normal times its stiffness, which is what its formulas ask for: where it was, and, as
  * its length, how stiff. */
@@ -85,10 +85,11 @@ static inline TlVec3 tl_spring_vector(const TlSpring *spring) {
 
 /* Points with gap >= 0 are passed over; they may be reordered. New springs are appended to
  * `springs` (by key). */
-TlStatus tl_press(const TlPress *press, TlPoints *points, TlPairRows *springs, TlPressed *out);
+TlStatus tl_penalty_force(const TlPenaltyContact *contact, TlPoints *points, TlPairRows *springs,
+                          TlPenaltyForce *out);
 
 /* The same of one point, which need not be in a list. */
-TlStatus tl_press_one(const TlPress *press, const TlPoint *point, TlPairRows *springs,
-                      TlPressed *out);
+TlStatus tl_penalty_force_one(const TlPenaltyContact *contact, const TlPoint *point,
+                              TlPairRows *springs, TlPenaltyForce *out);
 
 #endif

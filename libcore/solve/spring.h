@@ -8,7 +8,7 @@
  * the angle 2 atan(half): first by the rotation that takes n0 to n1 (Correction 14; Tan 2022 Eq.
  * 3.9 prints its first term wrongly), then about n1 with (1 - h^2, 2 h)/(1 + h^2) for cosine and
  * sine: no length is lost. n0 = -n1 has no such rotation: s is only laid across. Without branches:
- * press_point.h. */
+ * force_point.h. */
 static inline TlVec3 tl_spring_turned(TlVec3 s, TlVec3 n0, TlVec3 n1, double half) {
   TlVec3 a = tl_cross(n0, n1);
   double c = tl_dot(n0, n1);

@@ -15,7 +15,7 @@ static double gravity_kick_m_s(const TlStep *s) {
   return tl_norm(s->model->gravity_m_s2) * s->model->step_s;
 }
 
-/* And that which their pressure gives to the spheres of a net, the most of all nets: it presses them on
+/* And that which their pressure gives to the spheres of a net, the most of all nets: it pushes them against
  * grains in each step and is no collision. */
 static double pressure_kick_m_s(const TlStep *s) {
   const TlModel *m = s->model;
@@ -29,12 +29,12 @@ static double pressure_kick_m_s(const TlStep *s) {
 
 static TlEtmLaw etm_law(const TlStep *s) {
   const TlImpulseOptions *c = &s->model->impulses;
-  double kick = gravity_kick_m_s(s), pressed = pressure_kick_m_s(s);
+  double kick = gravity_kick_m_s(s), pressed_kick = pressure_kick_m_s(s);
   TlEtmLaw law = {.increments = c->increments,
                   .max_rounds = c->max_rounds,
                   .final_sweeps = 20000, /* 208 was the most seen: compress() in etm_level.c */
-                  .tolerance_m_s = c->tolerance * kick + pressed + 1e-6 * s->work->speed_max,
-                  .entry_m_s = 2 * (kick + pressed), /* c = 2: measured */
+                  .tolerance_m_s = c->tolerance * kick + pressed_kick + 1e-6 * s->work->speed_max,
+                  .entry_m_s = 2 * (kick + pressed_kick), /* c = 2: measured */
                   .threshold_m_s = c->impact_threshold_m_s,
                   .similar = c->similar,
                   .friction_along_trial = c->friction_direction == TL_FRICTION_TANG,

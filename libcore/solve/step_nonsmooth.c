@@ -161,7 +161,7 @@ static void add_pressure_work(const TlNsRows *r, const TlNsBody *before, TlStepS
   for (int64_t i = 0; r->net && i < r->bodies->owned; i++) {
     if (!(r->bodies->flags[i] & TL_BODY_NET) || r->bodies->flags[i] & TL_BODY_FROZEN) continue;
     TlVec3 v = mean(before[i].v, q->body[i].v);
-    take(&sums->net_pressure_J, r->model->step_s * tl_dot(r->net->press[i], v));
+    take(&sums->net_pressure_J, r->model->step_s * tl_dot(r->net->pressure_force[i], v));
   }
 }
 

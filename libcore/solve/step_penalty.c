@@ -35,7 +35,7 @@ typedef struct Share {
 typedef struct Forces {
   TlStep *step;
   TlBodies *bodies;
-  TlPressStep press;
+  TlForceStep contacts;
   TlNetLoad net;
   double *net_omega2; /* of each net's own springs, at most */
   Share *share;       /* one a thread */
@@ -81,7 +81,7 @@ static Kicked kicked(const Forces *f, int64_t i, TlVec3 force, TlVec3 torque) {
 static Kicked guided(const Forces *f, int64_t i, const TlJoint *joint, Kicked free) {
   const TlBodies *b = f->bodies;
   double half = 0.5 * f->step->controls->damping_per_s * f->kick_s;
-  TlVec3 spin = f->press.body[b->first[i]].w;
+  TlVec3 spin = f->contacts.body[b->first[i]].w;
   TlVec3 w = tl_sym_vec(tl_bodies_rotated(b, i, b->inverse_inertia[i]), free.l);
   TlTwist t = joint->kind->twist(joint->row, &joint->control, (TlTwist){.v = free.v, .w = w},
                                  f->kick_s * b->inverse_mass[i] / (1 + half));
@@ -108,7 +108,7 @@ typedef struct Motion {
 
 static inline Motion still(const Forces *f, int64_t i) {
   const TlBodies *b = f->bodies;
-  return (Motion){b->velocity[i], b->momentum[i], f->press.body[b->first[i]].w};
+  return (Motion){b->velocity[i], b->momentum[i], f->contacts.body[b->first[i]].w};
 }
 
 static inline Motion motion(const Forces *f, int64_t i, const Kicked *k) {
@@ -132,7 +132,7 @@ static void add(TlExact *sum, double term) {
 }
 
 /* What its contacts' dashpots and its bonds' dampers take of a body. */
-static void book_dampers(const Forces *f, int64_t i, const TlPressLow *sum, const Motion *m,
+static void book_dampers(const Forces *f, int64_t i, const TlForceSum *sum, const Motion *m,
                          TlStepSums *sums) {
   if (sum->points) add(&sums->viscous_J, -work(f, sum->viscous, sum->viscous_torque, m));
   if (f->bodies->flags[i] & TL_BODY_NET)
@@ -143,14 +143,14 @@ static void book_dampers(const Forces *f, int64_t i, const TlPressLow *sum, cons
  * it, the holder takes. */
 static void book_held(const Forces *f, int64_t i, TlVec3 force, const Motion *m, TlStepSums *sums) {
   const TlVec3 none = {0, 0, 0};
-  add(&sums->net_held_J, -work(f, tl_sub(force, f->net.press[i]), none, m));
+  add(&sums->net_held_J, -work(f, tl_sub(force, f->net.pressure_force[i]), none, m));
 }
 
 static void note_energy(const Forces *f, int64_t i, const Motion *m, Share *share) {
   const TlBodies *b = f->bodies;
   tl_exact_add(&share->sums.kinetic_J, 0.5 * (b->mass[i] * tl_norm2(m->v) + tl_dot(m->w, m->l)));
   if (b->flags[i] & TL_BODY_NET)
-    add(&share->sums.net_pressure_J, work(f, f->net.press[i], (TlVec3){0, 0, 0}, m));
+    add(&share->sums.net_pressure_J, work(f, f->net.pressure_force[i], (TlVec3){0, 0, 0}, m));
   tl_exact_add(&share->sums.potential_J,
                -b->mass[i] * tl_dot(f->step->model->gravity_m_s2, b->position[i]));
 }
@@ -164,7 +164,7 @@ static TlStatus check_finite(const Forces *f, int64_t i, const Kicked *k) {
 }
 
 /* Of the contacts in which the body has the lower id. */
-static void note_contacts(const TlPressLow *low, TlStepSums *sums) {
+static void note_contacts(const TlForceSum *low, TlStepSums *sums) {
   if (low->elastic_J == 0) return; /* none */
   add(&sums->boundary_N, low->boundary_N);
   add(&sums->elastic_J, low->elastic_J);
@@ -175,7 +175,7 @@ static void note_contacts(const TlPressLow *low, TlStepSums *sums) {
 }
 
 /* Kick and move. */
-static TlStatus move_body(const Forces *f, int64_t i, const TlPressLow *sum, Share *share) {
+static TlStatus move_body(const Forces *f, int64_t i, const TlForceSum *sum, Share *share) {
   const TlModel *model = f->step->model;
   TlBodies *b = f->bodies;
   double dt = model->step_s;
@@ -209,7 +209,7 @@ static TlStatus move_body(const Forces *f, int64_t i, const TlPressLow *sum, Sha
 }
 
 /* A carried row moves, and what is damped against it is damped. */
-static void book_frozen(const Forces *f, int64_t i, const TlPressLow *sum, TlStepSums *sums) {
+static void book_frozen(const Forces *f, int64_t i, const TlForceSum *sum, TlStepSums *sums) {
   Motion m = still(f, i);
   book_dampers(f, i, sum, &m, sums);
   if (f->bodies->flags[i] & TL_BODY_NET) book_held(f, i, sum->force, &m, sums);
@@ -232,7 +232,7 @@ static TlStatus move_block(void *context, int64_t begin, int64_t end, int64_t bl
   TlBodies *b = f->bodies;
   (void)block;
   for (int64_t i = begin; i < end; i++) {
-    TlPressLow sum = tl_press_sum_body(&f->press, i);
+    TlForceSum sum = tl_contact_forces_of_body(&f->contacts, i);
     if (i >= b->owned) continue;
     Share *share = &f->share[thread];
     bool frozen = b->flags[i] & TL_BODY_FROZEN;
@@ -253,7 +253,7 @@ static TlStatus move_block(void *context, int64_t begin, int64_t end, int64_t bl
 
 /* ---- all of them ---- */
 
-static TlStatus press(Forces *f) {
+static TlStatus contact_forces(Forces *f) {
   const TlModel *m = f->step->model;
   TlWorkspace *w = f->step->work;
   size_t threads = (size_t)tl_par_threads();
@@ -264,20 +264,20 @@ static TlStatus press(Forces *f) {
   if (!f->share) return TL_ENOMEM;
   memset(f->share, 0, threads * sizeof *f->share);
   for (size_t t = 0; t < threads; t++) f->share[t].stable_step_s = INFINITY;
-  f->press = (TlPressStep){.penalty = &m->penalty,
-                           .search = &m->search,
-                           .step_s = m->step_s,
-                           .boundary = w->boundary,
-                           .boundary_count = m->boundary_count,
-                           .materials = f->step->materials,
-                           .near = &w->near,
-                           .places = m->search.edges == TL_EDGES_PLACES ? &w->places : NULL,
-                           .points = w->points,
-                           .arena = &w->arena,
-                           .work = &w->press,
-                           .bodies = f->bodies,
-                           .half_lookups = w->half_lookups};
-  return tl_context(tl_press_all(&f->press), "step %lld", (long long)step);
+  f->contacts = (TlForceStep){.penalty = &m->penalty,
+                              .search = &m->search,
+                              .step_s = m->step_s,
+                              .boundary = w->boundary,
+                              .boundary_count = m->boundary_count,
+                              .materials = f->step->materials,
+                              .near = &w->near,
+                              .places = m->search.edges == TL_EDGES_PLACES ? &w->places : NULL,
+                              .points = w->points,
+                              .arena = &w->arena,
+                              .work = &w->forces,
+                              .bodies = f->bodies,
+                              .half_lookups = w->half_lookups};
+  return tl_context(tl_contact_forces(&f->contacts), "step %lld", (long long)step);
 }
 
 /* Where the joints note their forces. */
@@ -334,7 +334,7 @@ static TlStatus advance(Forces *f, TlStepReport *r) {
 
 /* ---- the report ---- */
 
-static void report_tally(const TlPressTally *t, TlStepReport *r) {
+static void report_tally(const TlForceTally *t, TlStepReport *r) {
   r->overlap_m = tl_max(r->overlap_m, t->overlap_m);
   r->overlap_share = tl_max(r->overlap_share, t->overlap_share);
   r->boundary_overlap_m = tl_max(r->boundary_overlap_m, t->boundary_overlap_m);
@@ -367,7 +367,7 @@ static TlStatus report(const Forces *f, TlStepReport *r) {
     r->lookups += w->points[t].lookups;
     r->node_tests += w->points[t].node_tests;
     r->node_lists += w->points[t].lists;
-    report_tally(&w->press.tally[t], r);
+    report_tally(&w->forces.tally[t], r);
   }
   for (int t = 0; t < tl_par_threads(); t++) add_all(&s->sums, &f->share[t].sums);
   TL_TRY(tl_step_report_audited(s, r));
@@ -472,7 +472,7 @@ static TlStatus step_by_springs(TlStep *s, TlStepReport *r) {
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
   TlStatus status = tl_step_begin(s);
   if (status == TL_OK) status = reserve_joints(&f);
-  if (status == TL_OK) status = press(&f);
+  if (status == TL_OK) status = contact_forces(&f);
   if (status == TL_OK) status = load_nets(&f);
   TL_TRY(tl_step_together(s->sync, status));
   r->detect_s = tl_clock_s() - start;
@@ -530,7 +530,7 @@ static TlStatus check_penalty(const TlModel *c) {
 
 static TlStatus contact_rows(const TlModel *m, const TlBodies *b, const TlWorkspace *w,
                              TlContactRow **rows, int64_t *count) {
-  return tl_press_rows(&w->press, &b->colliders, m->step_s, rows, count);
+  return tl_contact_forces_rows(&w->forces, &b->colliders, m->step_s, rows, count);
 }
 
 /* A place alone stands for no surface: what bears at every node looks at nodes. */

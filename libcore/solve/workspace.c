@@ -26,7 +26,7 @@ static void forget(TlWorkspace *w) {
   w->near = (TlNear){0};
   tl_place_memory_free(&w->places);
   tl_manifolds_free(&w->manifolds);
-  tl_press_work_free(&w->press);
+  tl_force_workspace_free(&w->forces);
   w->found = (TlFound){0};
   w->half_lookups = w->solve_ns = NULL;
   w->joint_row = NULL;

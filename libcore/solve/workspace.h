@@ -7,7 +7,7 @@
 #include "solve/detect.h"
 #include "solve/islands.h"
 #include "solve/membrane.h"
-#include "solve/press.h"
+#include "solve/contact_forces.h"
 #include "solve/step.h"
 
 /* A collider's shape as it was found; derived fields that agree with it need no second look. */
@@ -46,7 +46,7 @@ struct TlWorkspace {
   TlConstraintRow *joint_row; /* [joint_rows] of the last step, in the arena; NULL: none */
   size_t joint_rows;          /* those of the kind 0 were not moved */
   TlFound found;              /* by the methods by impulses */
-  TlPressWork press;          /* of the penalty method */
+  TlForceWorkspace forces;    /* of the penalty method */
   TlKnownShape *known;        /* of each collider when it was last looked up */
   size_t known_capacity;
   int64_t unchecked; /* grains whose derived fields were made anew since bodies were last checked */

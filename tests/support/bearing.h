@@ -36,33 +36,33 @@ static inline void bearing_move(TlColliders *c, int64_t i, TlVec3 displacement, 
 }
 
 /* What colliders 0 and 1 bear where they are, about `middle`. */
-typedef Bearing (*BearingPress)(void *scene, TlVec3 middle);
+typedef Bearing (*BearingQuery)(void *scene, TlVec3 middle);
 
-static inline double bearing_energy_moved(BearingPress press, void *scene, TlColliders *c,
+static inline double bearing_energy_moved(BearingQuery bearing, void *scene, TlColliders *c,
                                           TlVec3 displacement, TlVec3 turn) {
   TlVec3 x = c->position[1];
   TlQuat q = c->rotation[1];
   bearing_move(c, 1, displacement, turn);
-  double energy = press(scene, x).energy;
+  double energy = bearing(scene, x).energy;
   c->position[1] = x;
   c->rotation[1] = q;
   return energy;
 }
 
 /* Largest difference over the six motions of collider 1, over the force (and the force times the size). */
-static inline double bearing_derivative_error(BearingPress press, void *scene, TlColliders *c,
+static inline double bearing_derivative_error(BearingQuery bearing, void *scene, TlColliders *c,
                                               double size_m, double step) {
   TlVec3 none = {0, 0, 0}, x = c->position[1];
-  Bearing l = press(scene, x); /* on 1: -force, -torque about its centre */
+  Bearing l = bearing(scene, x); /* on 1: -force, -torque about its centre */
   double worst = 0, size = tl_norm(l.force);
   for (int k = 0; k < 3; k++) {
     TlVec3 e = tl_vec3(k == 0 ? step : 0, k == 1 ? step : 0, k == 2 ? step : 0);
     TlVec3 w = tl_scale(1 / size_m, e), back = tl_scale(-1, e), unwound = tl_scale(-1, w);
-    double by_displacement = (bearing_energy_moved(press, scene, c, e, none) -
-                              bearing_energy_moved(press, scene, c, back, none)) /
+    double by_displacement = (bearing_energy_moved(bearing, scene, c, e, none) -
+                              bearing_energy_moved(bearing, scene, c, back, none)) /
                              (2 * step);
-    double by_turn = (bearing_energy_moved(press, scene, c, none, w) -
-                      bearing_energy_moved(press, scene, c, none, unwound)) /
+    double by_turn = (bearing_energy_moved(bearing, scene, c, none, w) -
+                      bearing_energy_moved(bearing, scene, c, none, unwound)) /
                      (2 * step / size_m);
     worst = tl_max(worst, fabs(by_displacement - (&l.force.x)[k]) / size);
     worst = tl_max(worst, fabs(by_turn - (&l.torque.x)[k]) / (size * size_m));

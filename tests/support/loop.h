@@ -13,7 +13,7 @@
 #include "base/random.h"
 #include "contact/search.h"
 #include "solve/penalty.h"
-#include "solve/press_lanes.h"
+#include "solve/force_lanes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 
 enum { LOOP_GRAIN = 1, LOOP_STEPS = 1000 };
 
-/* How the two press on each other. */
+/* How the two bear on each other. */
 typedef enum LoopHow {
   LOOP_SURFACE = 0, /* by the surfaces between the nodes */
   LOOP_NODES,       /* by their nodes, with the gradient of phi as it is */
@@ -35,7 +35,7 @@ typedef struct LoopLab {
   Stepper *stepper;
   TlBodies bodies; /* two */
   TlPoints points;
-  TlPressLanes *lanes;
+  TlForceLanes *lanes;
   TlPairState springs;
 } LoopLab;
 
@@ -80,24 +80,24 @@ static inline void loop_close(LoopLab *lab) {
 }
 
 /* What acts between the two where they are. */
-static inline TlStatus loop_press(LoopLab *lab, LoopHow how, TlPressed *out) {
+static inline TlStatus loop_force(LoopLab *lab, LoopHow how, TlPenaltyForce *out) {
   static const TlPairLaw law = {.stiffness = {.normal_Pa_m = 1e8}};
   static const TlPenalty penalty = {.spread = TL_SPREAD_TRACTION};
   const TlColliders *c = &lab->bodies.colliders;
-  TlPressBody body[2];
+  TlPenaltyBody body[2];
   for (int i = 0; i < 2; i++)
-    body[i] = (TlPressBody){.x = c->position[i],
-                            .radius = c->radius[i],
-                            .inverse_mass = 1,
-                            .curvature = 1 / c->radius[i],
-                            .id = i};
-  TlPress press = {.colliders = c,
-                   .body = body,
-                   .penalty = &penalty,
-                   .b = 1,
-                   .law = &law,
-                   .step_s = 1e-6,
-                   .lanes = lab->lanes};
+    body[i] = (TlPenaltyBody){.x = c->position[i],
+                              .radius = c->radius[i],
+                              .inverse_mass = 1,
+                              .curvature = 1 / c->radius[i],
+                              .id = i};
+  TlPenaltyContact contact = {.colliders = c,
+                              .body = body,
+                              .penalty = &penalty,
+                              .b = 1,
+                              .law = &law,
+                              .step_s = 1e-6,
+                              .lanes = lab->lanes};
   lab->points.count = 0;
   if (how == LOOP_SURFACE) {
     static const TlSearchOptions surfaces = {
@@ -112,7 +112,7 @@ static inline TlStatus loop_press(LoopLab *lab, LoopHow how, TlPressed *out) {
   }
   for (size_t i = 0; how == LOOP_UNIT && i < lab->points.count; i++)
     lab->points.point[i].steeper = 0;
-  return tl_press(&press, &lab->points, &lab->springs.of[TL_SPRINGS], out);
+  return tl_penalty_force(&contact, &lab->points, &lab->springs.of[TL_SPRINGS], out);
 }
 
 /* Where the loop is at time t of 0 to 1; the second body is put there. */
@@ -132,11 +132,11 @@ static inline TlStatus loop_work(LoopLab *lab, const Loop *l, LoopHow how, doubl
   for (int i = 0; i < LOOP_STEPS; i++) {
     TlVec3 x[3];
     TlQuat q[3];
-    TlPressed p;
+    TlPenaltyForce p;
     TL_TRY(loop_lead(lab, l, (double)i / LOOP_STEPS, &x[0], &q[0]));
     TL_TRY(loop_lead(lab, l, (i + 1.0) / LOOP_STEPS, &x[1], &q[1]));
     TL_TRY(loop_lead(lab, l, (i + 0.5) / LOOP_STEPS, &x[2], &q[2]));
-    TL_TRY(loop_press(lab, how, &p));
+    TL_TRY(loop_force(lab, how, &p));
     TlQuat back = {q[0].w, -q[0].x, -q[0].y, -q[0].z}, by = tl_quat_mul(q[1], back);
     TlVec3 turn = tl_scale(2, tl_vec3(by.x, by.y, by.z)); /* but for its third power */
     work += tl_dot(p.torque_b, turn) - tl_dot(p.force, tl_sub(x[1], x[0]));
@@ -159,11 +159,11 @@ static inline TlStatus loop_draw(LoopLab *lab, TlRandom *random, Loop *l) {
   TlQuat q;
   lab->bodies.rotation[0] = tl_quat_from_rotation(loop_some(random, 3));
   for (int i = 0; i < 40; i++) { /* where they part */
-    TlPressed p;
+    TlPenaltyForce p;
     double middle = 0.5 * (low + high);
     l->centre = tl_scale(middle, n);
     TL_TRY(loop_lead(lab, l, 0, &x, &q));
-    TL_TRY(loop_press(lab, LOOP_NODES, &p));
+    TL_TRY(loop_force(lab, LOOP_NODES, &p));
     if (p.points > 0)
       low = middle;
     else
@@ -182,7 +182,7 @@ static inline int loop_by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Of `count` loops, in ascending order, for each way to press. */
+/* Of `count` loops, in ascending order, for each way to find the force. */
 static inline TlStatus loop_works(const TlAvatar *grain, int count, double *work[LOOP_HOWS]) {
   LoopLab lab;
   TlRandom random = {5, 1, 0};

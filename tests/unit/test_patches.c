@@ -45,7 +45,7 @@ static void close_scene(Scene *s) {
 /* ---- what the library finds ---- */
 
 /* a and b where they are; about `middle`. */
-static Bearing press(void *scene, TlVec3 middle) {
+static Bearing bearing(void *scene, TlVec3 middle) {
   Scene *s = scene;
   static const TlSearchOptions surfaces = {.edges = TL_EDGES_PLACES, .surface = true};
   TlMargin margin = {.size = 0.6 * SIZE, .travel = 1e-5};
@@ -56,7 +56,7 @@ static Bearing press(void *scene, TlVec3 middle) {
 }
 
 /* The first body, above the plane z = 0. */
-static void press_on_plane(Scene *s, TlSearch how) {
+static void scan_plane(Scene *s, TlSearch how) {
   const TlSearchOptions surfaces = {.edges = TL_EDGES_PLACES, .surface = true, .how = how};
   TlBoundaryPlane plane = {.normal = {0, 0, 1}};
   TlBoundary boundary = {.kind = &tl_boundary_plane, .data = &plane};
@@ -83,7 +83,7 @@ static void draw(Scene *s, int a, int b, uint64_t i, double deep) {
   for (int k = 0; k < 40; k++) {
     double far = 0.5 * (low + high);
     put(s, a, b, tl_scale(far, along), tl_test_turn(2, i), tl_test_turn(3, i));
-    if (press(s, along).points > 0)
+    if (bearing(s, along).points > 0)
       low = far;
     else
       high = far;
@@ -150,7 +150,7 @@ START_TEST(a_patch_bears_what_the_exact_surfaces_do) {
   for (int i = 0; i < PAIRS; i++) {
     int a = i & 1 ? SMOOTH : ROUND, b = i & 2 ? SMOOTH : ROUND;
     draw(&s, a, b, (uint64_t)i, (i % 5 ? 0.005 : 0.02) * SIZE);
-    Bearing l = press(&s, tl_vec3(0, 0, 0));
+    Bearing l = bearing(&s, tl_vec3(0, 0, 0));
     ck_assert_uint_eq(l.points, 1);
     double force, energy;
     cut_by_lines(&s, a, b, s.points.point[0].p, s.points.point[0].n, &force, &energy);
@@ -172,7 +172,7 @@ START_TEST(an_ellipsoid_on_a_plane_bears_the_closed_form) {
   for (double d = 5e-4; d < 0.02; d *= 5) {
     put(&s, ROUND, ROUND, tl_vec3(1, 0, 0), turn, turn);
     s.bodies.colliders.position[0] = tl_vec3(0, 0, (0.6 - d) * SIZE);
-    press_on_plane(&s, TL_SEARCH_ALL);
+    scan_plane(&s, TL_SEARCH_ALL);
     ck_assert_uint_eq(s.points.count, 1);
     Bearing l = bearing_of(&s.points, tl_vec3(0, 0, 0));
     double want = BEARING_PA_M * M_PI * (0.85 / 0.6) * d * d * SIZE * SIZE * SIZE;
@@ -233,7 +233,7 @@ START_TEST(boxes_bear_what_many_points_of_their_faces_do) {
   for (int i = 0; i < 20; i++) {
     draw(&s, BOX, BOX, (uint64_t)i, 0.25 * SIZE);
     TlVec3 middle = tl_scale(0.5, s.bodies.colliders.position[1]);
-    Bearing want = by_points(&s, middle), got = press(&s, middle);
+    Bearing want = by_points(&s, middle), got = bearing(&s, middle);
     double size = tl_norm(want.force);
     ck_assert_msg(tl_norm(tl_sub(got.force, want.force)) < 0.01 * size,
                   "pair %d: force off by %g of %g", i, tl_norm(tl_sub(got.force, want.force)),
@@ -259,7 +259,7 @@ START_TEST(a_cube_on_a_plane_bears_the_closed_forms) {
     put(&s, BOX, BOX, tl_vec3(1, 0, 0), on_tip ? tip : flat, flat);
     double high = on_tip ? 0.5 * sqrt(3) * SIZE : 0.5 * SIZE;
     s.bodies.colliders.position[0] = tl_vec3(0, 0, high - d);
-    press_on_plane(&s, TL_SEARCH_NEAR);
+    scan_plane(&s, TL_SEARCH_NEAR);
     Bearing l = bearing_of(&s.points, s.bodies.colliders.position[0]);
     /* on the tip: legs sqrt(3) d, three triangles of area 3 d^2/2 with a mean depth of d/3 */
     double want = on_tip ? BEARING_PA_M * 1.5 * d * d * d
@@ -281,7 +281,7 @@ START_TEST(points_of_a_face_lie_as_far_out_as_the_face) {
   double d = 0.02 * SIZE, load = 0, mean = 0, square = 0;
   put(&s, BOX, BOX, tl_vec3(1, 0, 0), flat, flat);
   s.bodies.colliders.position[0] = tl_vec3(0, 0, 0.5 * SIZE - d);
-  press_on_plane(&s, TL_SEARCH_NEAR);
+  scan_plane(&s, TL_SEARCH_NEAR);
   for (size_t i = 0; i < s.points.count; i++) {
     const TlPoint *p = &s.points.point[i];
     if (p->p.z > -0.99 * d) continue; /* of a side that dips in */
@@ -300,7 +300,7 @@ END_TEST
 /* ---- force and torque are the derivative of the energy ---- */
 
 static double derivative_error(Scene *s, double step) {
-  return bearing_derivative_error(press, s, &s->bodies.colliders, SIZE, step);
+  return bearing_derivative_error(bearing, s, &s->bodies.colliders, SIZE, step);
 }
 
 START_TEST(forces_are_the_derivative_of_the_energy) {

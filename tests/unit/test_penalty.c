@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/random.h"
-#include "solve/press_lanes.h"
+#include "solve/force_lanes.h"
 #include "solve/step.h"
 #include "shape/superellipsoid.h"
 
@@ -434,7 +434,7 @@ END_TEST
 
 /* A sphere and another one, or a plane; what they had touched with. */
 typedef struct Meeting {
-  TlPressBody body[2];
+  TlPenaltyBody body[2];
   TlSpring known;
   double friction, damping, cap;
   bool wall;
@@ -451,13 +451,13 @@ static Meeting meeting(TlRandom *random, int number) {
   double radius[2] = {0.01, number % 2 ? 0.01 : 0.004}, depth = number % 7 ? 1e-5 : 1e-3;
   TlVec3 n = tl_unit(some(random, 1)), x = some(random, 1);
   for (int i = 0; i < 2; i++)
-    m.body[i] = (TlPressBody){.x = x,
-                              .v = some(random, 0.1),
-                              .w = some(random, 10),
-                              .radius = radius[i],
-                              .inverse_mass = 1 / (RHO * radius[i] * radius[i] * radius[i]),
-                              .curvature = 1 / radius[i]};
-  if (m.wall) m.body[1] = (TlPressBody){.x = x};
+    m.body[i] = (TlPenaltyBody){.x = x,
+                                .v = some(random, 0.1),
+                                .w = some(random, 10),
+                                .radius = radius[i],
+                                .inverse_mass = 1 / (RHO * radius[i] * radius[i] * radius[i]),
+                                .curvature = 1 / radius[i]};
+  if (m.wall) m.body[1] = (TlPenaltyBody){.x = x};
   m.body[0].x = tl_axpy(x, radius[0] + m.body[1].radius - depth, n);
   m.cap = number % 6 ? 0 : 0.02;
   TlVec3 before = tl_unit(tl_add(n, some(random, 1e-3))); /* it was turned since */
@@ -475,8 +475,8 @@ static void put_lane(TlLane lane[3], int k, TlVec3 v) {
   lane[2][k] = v.z;
 }
 
-static void to_lane(const Meeting *m, TlPressLanes *l, int k) {
-  const TlPressBody *a = &m->body[0], *b = &m->body[1];
+static void to_lane(const Meeting *m, TlForceLanes *l, int k) {
+  const TlPenaltyBody *a = &m->body[0], *b = &m->body[1];
   put_lane(l->d, k, tl_sub(a->x, b->x));
   put_lane(l->va, k, a->v);
   put_lane(l->wa, k, a->w);
@@ -488,7 +488,7 @@ static void to_lane(const Meeting *m, TlPressLanes *l, int k) {
   l->inverse_mass[k] = a->inverse_mass + b->inverse_mass;
   double size = m->wall ? a->radius : fmin(a->radius, b->radius);
   l->cap[k] = m->cap > 0 ? m->cap * size : INFINITY;
-  static TlPairLaw law[TL_PRESS_LANES];
+  static TlPairLaw law[TL_FORCE_LANES];
   law[k] = (TlPairLaw){.friction = m->friction, .damping = m->damping};
   l->law[k] = &law[k];
   put_lane(l->s, k, m->known.displacement);
@@ -501,8 +501,8 @@ static void near_vec(TlVec3 want, const TlLane lane[3], int k, double scale) {
   ck_assert_msg(off <= 1e-9 * size, "lane %d: off by %g of %g", k, off, size);
 }
 
-/* The slow one: the point as the search's own formula has it, and tl_press_one. */
-static void same_as_one(const Meeting *m, int law, const TlPressLanes *l, int k) {
+/* The slow one: the point as the search's own formula has it, and tl_penalty_force_one. */
+static void same_as_one(const Meeting *m, int law, const TlForceLanes *l, int k) {
   TlBodies bodies = {0};
   TlPenalty penalty = {.law = law, .spread = TL_SPREAD_DEEPEST, .most_share = m->cap};
   TlPairLaw pair = {
@@ -511,21 +511,21 @@ static void same_as_one(const Meeting *m, int law, const TlPressLanes *l, int k)
       .stiffness = {.normal_N_m = 1e5, .young_Pa = 1e8, .poisson = 0.25, .tangential_ratio = 0.3}};
   tl_test_put(&bodies, SPHERE, NONE, UPRIGHT, NONE);
   tl_test_put(&bodies, SPHERE, NONE, UPRIGHT, NONE);
-  const TlPressBody *a = &m->body[0];
+  const TlPenaltyBody *a = &m->body[0];
   TlVec3 d = tl_sub(a->x, m->body[1].x), n = tl_unit(d);
   TlPoint point = {
       .p = tl_axpy(a->x, -a->radius, n), .n = n, .gap = tl_norm(d) - m->body[1].radius - a->radius};
-  TlPress press = {.colliders = &bodies.colliders,
-                   .body = m->body,
-                   .penalty = &penalty,
-                   .b = m->wall ? -1 : 1,
-                   .law = &pair,
-                   .step_s = 1e-5,
-                   .known = &m->known,
-                   .known_count = 1};
+  TlPenaltyContact contact = {.colliders = &bodies.colliders,
+                              .body = m->body,
+                              .penalty = &penalty,
+                              .b = m->wall ? -1 : 1,
+                              .law = &pair,
+                              .step_s = 1e-5,
+                              .known = &m->known,
+                              .known_count = 1};
   TlPairState pairs = {0};
-  TlPressed p;
-  CK_OK(tl_press_one(&press, &point, &pairs.of[TL_SPRINGS], &p));
+  TlPenaltyForce p;
+  CK_OK(tl_penalty_force_one(&contact, &point, &pairs.of[TL_SPRINGS], &p));
   double force = tl_norm(p.force), work = p.elastic_J + fabs(p.slip_J);
   near_vec(p.force, l->force, k, 0);
   near_vec(p.torque_a, l->torque_a, k, force * a->radius);
@@ -551,21 +551,21 @@ static void same_as_one(const Meeting *m, int law, const TlPressLanes *l, int k)
   tl_bodies_free(&bodies);
 }
 
-START_TEST(lanes_press_as_one_contact_does) {
+START_TEST(lanes_bear_as_one_contact_does) {
   TlRandom random = {7, 1, 0};
   int sliding = 0;
   for (int law = 0; law < tl_law_count(); law++)
     for (int round = 0; round < 40; round++) {
-      static TlPressLanes lanes; /* zeroed */
-      Meeting m[TL_PRESS_LANES];
+      static TlForceLanes lanes; /* zeroed */
+      Meeting m[TL_FORCE_LANES];
       TlStiffness stiffness = {
           .normal_N_m = 1e5, .young_Pa = 1e8, .poisson = 0.25, .tangential_ratio = 0.3};
-      lanes.count = 1 + round % TL_PRESS_LANES;
+      lanes.count = 1 + round % TL_FORCE_LANES;
       for (int k = 0; k < lanes.count; k++) {
         m[k] = meeting(&random, 32 * round + k);
         to_lane(&m[k], &lanes, k);
       }
-      tl_press_lanes(tl_law(law), &stiffness, 1e-5, &lanes);
+      tl_force_lanes(tl_law(law), &stiffness, 1e-5, &lanes);
       for (int k = 0; k < lanes.count; k++) {
         same_as_one(&m[k], law, &lanes, k);
         sliding += (int)lanes.sliding[k];
@@ -610,7 +610,7 @@ static Crowd crowd(TlRandom *random, int number) {
   return c;
 }
 
-static void add_one(TlPressed *sum, const TlPressed *p) {
+static void add_one(TlPenaltyForce *sum, const TlPenaltyForce *p) {
   sum->force = tl_add(sum->force, p->force);
   sum->torque_a = tl_add(sum->torque_a, p->torque_a);
   sum->torque_b = tl_add(sum->torque_b, p->torque_b);
@@ -640,7 +640,7 @@ static void near_sum(TlVec3 got, TlVec3 want, double size) {
 }
 
 /* scale: of the force. */
-static void same_sum(const TlPressed *got, const TlPressed *want, double scale) {
+static void same_sum(const TlPenaltyForce *got, const TlPenaltyForce *want, double scale) {
   double arm = 0.01, work = want->elastic_J + fabs(want->slip_J), travel = 1e-5;
   near_sum(got->force, want->force, scale);
   near_sum(got->torque_a, want->torque_a, scale * arm);
@@ -694,9 +694,9 @@ static void shuffle(const Crowd *c, int number, TlPoints *points) {
 
 /* In lanes, and one by one, each with its share of the pair's damping: c of the pair over its
  * slopes, which are all equal here, times the point's. */
-START_TEST(points_of_a_pair_press_as_one_by_one) {
+START_TEST(points_of_a_pair_bear_as_one_by_one) {
   TlRandom random = {17, 1, 0};
-  static TlPressLanes lanes; /* zeroed */
+  static TlForceLanes lanes; /* zeroed */
   int sliding = 0, all = 0, caps = 0;
   TlBodies bodies = {0};
   static const TlShape closed = {0}; /* nodes of no area, as those of closed forms */
@@ -714,25 +714,25 @@ START_TEST(points_of_a_pair_press_as_one_by_one) {
                       .damping = penalty.spread == TL_SPREAD_TRACTION ? 0 : c.pair.damping,
                       .stiffness = {.normal_N_m = 1e5, .tangential_ratio = 0.3}};
     TlVec3 drift = tl_vec3(0.01, 0.02, -0.05);
-    TlPress press = {.colliders = &bodies.colliders,
-                     .body = c.pair.body,
-                     .penalty = &penalty,
-                     .b = c.pair.wall ? -1 : 1,
-                     .wall_velocity = moving,
-                     .wall = c.pair.wall && number % 8 == 3 ? &drift : NULL,
-                     .law = &pair,
-                     .step_s = 1e-5,
-                     .known = c.known,
-                     .known_count = (size_t)c.knowns,
-                     .lanes = &lanes};
+    TlPenaltyContact contact = {.colliders = &bodies.colliders,
+                                .body = c.pair.body,
+                                .penalty = &penalty,
+                                .b = c.pair.wall ? -1 : 1,
+                                .wall_velocity = moving,
+                                .wall = c.pair.wall && number % 8 == 3 ? &drift : NULL,
+                                .law = &pair,
+                                .step_s = 1e-5,
+                                .known = c.known,
+                                .known_count = (size_t)c.knowns,
+                                .lanes = &lanes};
     TlPairState fast = {0}, slow = {0};
     TlPoints points = {0};
-    TlPressed got, want = {0}, one;
+    TlPenaltyForce got, want = {0}, one;
     shuffle(&c, number, &points);
-    CK_OK(tl_press(&press, &points, &fast.of[TL_SPRINGS], &got));
+    CK_OK(tl_penalty_force(&contact, &points, &fast.of[TL_SPRINGS], &got));
     pair.damping /= sqrt(c.points);
     for (int k = 0; k < c.points; k++) {
-      CK_OK(tl_press_one(&press, &c.point[k], &slow.of[TL_SPRINGS], &one));
+      CK_OK(tl_penalty_force_one(&contact, &c.point[k], &slow.of[TL_SPRINGS], &one));
       add_one(&want, &one);
     }
     same_sum(&got, &want, 10 * c.points);
@@ -788,7 +788,7 @@ START_TEST(the_search_finds_the_same_point) {
 END_TEST
 
 /* The rows of spheres' contacts, which are found again after the step, are where the spheres were
- * when they were pressed; forces are the springs'. */
+ * when the step found them; forces are the springs'. */
 START_TEST(rows_are_of_the_step_that_was) {
   Lab lab;
   TlRandom random = {9, 1, 0};
@@ -866,8 +866,8 @@ START_TEST(lanes_may_be_shared_with_walls) {
 }
 END_TEST
 
-TL_TEST_MAIN("penalty", points_of_a_pair_press_as_one_by_one, lanes_may_be_shared_with_walls,
-             rows_are_of_the_step_that_was, lanes_press_as_one_contact_does,
+TL_TEST_MAIN("penalty", points_of_a_pair_bear_as_one_by_one, lanes_may_be_shared_with_walls,
+             rows_are_of_the_step_that_was, lanes_bear_as_one_contact_does,
              the_search_finds_the_same_point, a_free_triaxial_body_keeps_momentum_and_energy,
              one_and_two_threads_give_the_same_bits, linear_contact_lasts_half_a_period,
              hertz_contact_has_its_time_and_force, restitution_is_the_coefficient,

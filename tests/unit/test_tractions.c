@@ -101,7 +101,7 @@ static void find(Scene *s, TlSearch how, TlNear *near) {
   CK_OK(tl_scan_pair(&surfaces, near, NULL, &s->bodies.colliders, 0, 1, &margin, &s->points));
 }
 
-static Bearing press(void *scene, TlVec3 middle) {
+static Bearing bearing(void *scene, TlVec3 middle) {
   Scene *s = scene;
   TlNear near = {0};
   find(s, TL_SEARCH_NEAR, &near);
@@ -193,7 +193,7 @@ static void draw(Scene *s, int a, int b, uint64_t i, double deep) {
   for (int k = 0; k < 40; k++) {
     double far = 0.5 * (low + high);
     put(s, a, b, tl_scale(far, along), i);
-    if (press(s, along).points > 0)
+    if (bearing(s, along).points > 0)
       low = far;
     else
       high = far;
@@ -261,7 +261,7 @@ static void judge_pairs(Scene *s, int a, int b, double deep, double force, doubl
   for (int i = 0; i < PAIRS; i++) {
     draw(s, a, b, (uint64_t)i, deep * SIZE);
     TlVec3 middle = tl_scale(0.5, s->bodies.colliders.position[1]);
-    Bearing got = press(s, middle), want = by_many_points(s, middle);
+    Bearing got = bearing(s, middle), want = by_many_points(s, middle);
     double size = tl_norm(want.force);
     mean[0] += tl_norm(tl_sub(got.force, want.force)) / size / PAIRS;
     mean[1] += fabs(got.energy / want.energy - 1) / PAIRS;
@@ -307,7 +307,7 @@ START_TEST(forces_are_the_derivative_of_the_energy) {
   for (int i = 0; i < 24; i++) {
     s.finer = i % 4 == 1;
     draw(&s, STAR, i % 3 ? STAR : BOX, (uint64_t)i, (0.002 + 0.001 * i) * SIZE);
-    double off = bearing_derivative_error(press, &s, &s.bodies.colliders, SIZE, 1e-5 * SIZE);
+    double off = bearing_derivative_error(bearing, &s, &s.bodies.colliders, SIZE, 1e-5 * SIZE);
     ck_assert_msg(off < (i % 3 ? 0.01 : 0.03), "pair %d: off by %g", i, off);
   }
   close_scene(&s);

@@ -1,28 +1,28 @@
 /* The forces of one contact point of the penalty method (formulas: penalty.h), written once: for a
  * point alone (penalty.c) and, without branches, for the lanes that the compiler works on several
- * at a time (press_lanes.c). The same bits in both.
+ * at a time (force_lanes.c). The same bits in both.
  *
  * A further value of a pair law (rolling resistance, ...) is a row of TL_PAIR_FIELDS
- * (model/material.h), one of TL_PRESS_VALUES and what tl_press_point makes of it.
+ * (model/material.h), one of TL_FORCE_VALUES and what tl_force_point makes of it.
  */
-#ifndef TL_SOLVE_PRESS_POINT_H
-#define TL_SOLVE_PRESS_POINT_H
+#ifndef TL_SOLVE_FORCE_POINT_H
+#define TL_SOLVE_FORCE_POINT_H
 
 #include "solve/spring.h"
 #include "model/material.h"
 
 /* The values of a pair law that are read here or where its damping is made (numbers). */
-#define TL_PRESS_VALUES(F)                                                                         \
+#define TL_FORCE_VALUES(F)                                                                         \
   F(friction)                                                                                      \
   F(damping)
 
 #define F(value) double value;
-typedef struct TlPressValues {
-  TL_PRESS_VALUES(F)
-} TlPressValues;
+typedef struct TlForceValues {
+  TL_FORCE_VALUES(F)
+} TlForceValues;
 #undef F
 
-typedef struct TlPressAt {
+typedef struct TlForceInput {
   TlVec3 n, arm_a, arm_b; /* arms: from the centres to the point */
   TlVec3 va, wa, vb, wb;  /* of a standing or driven wall wb is 0 */
   TlVec3 s, stiff_n;      /* the spring of the last step: displacement, and its normal times
@@ -31,19 +31,19 @@ typedef struct TlPressAt {
   double twist;  /* moment on a about n beside those of the arms, over the normal force, m */
   double beyond; /* depth past the cap: the force stays, its work grows */
   double normal_damping, tangential_damping; /* N s/m */
-  TlPressValues law;
-} TlPressAt;
+  TlForceValues law;
+} TlForceInput;
 
-typedef struct TlPressDone {
+typedef struct TlForceOutput {
   TlVec3 force, torque_a, torque_b; /* force on a, -force on b; torques about their centres */
   TlVec3 s;                         /* the spring's displacement at the end of the step */
   TlVec3 viscous, viscous_torque_a, viscous_torque_b; /* of them the dashpots' */
   double normal_N, stiff, elastic_J, slip_J;
   double sliding; /* 1: at Coulomb's limit; else 0 */
-} TlPressDone;
+} TlForceOutput;
 
-static inline TlPressDone tl_press_point(const TlPressAt *p, double dt) {
-  TlPressDone done;
+static inline TlForceOutput tl_force_point(const TlForceInput *p, double dt) {
+  TlForceOutput done;
   TlVec3 n = p->n;
   TlVec3 u =
       tl_sub(tl_add(p->va, tl_cross(p->wa, p->arm_a)), tl_add(p->vb, tl_cross(p->wb, p->arm_b)));

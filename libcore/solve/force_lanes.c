@@ -4,13 +4,13 @@
 #pragma GCC optimize("no-trapping-math")
 #endif
 
-#include "solve/press_lanes.h"
+#include "solve/force_lanes.h"
 
 #include "base/lanes.h"
 
 #include <math.h>
 
-enum { N = TL_PRESS_LANES };
+enum { N = TL_FORCE_LANES };
 
 static inline TlVec3 at(const TlLane x[3], int k) {
   return tl_vec3(x[0][k], x[1][k], x[2][k]);
@@ -21,7 +21,7 @@ static inline void put(TlLane x[3], int k, TlVec3 v) {
   x[2][k] = v.z;
 }
 
-TL_LANES_CLONES static void place(TlPressLanes *l, int count) {
+TL_LANES_CLONES static void place(TlForceLanes *l, int count) {
   for (int k = 0; k < count; k++) {
     TlVec3 d = at(l->d, k);
     double square = tl_norm2(d), length = sqrt(square);
@@ -42,7 +42,7 @@ TL_LANES_CLONES static void place(TlPressLanes *l, int count) {
 }
 
 /* After the law. */
-TL_LANES_CLONES static void damp(TlPressLanes *l, int count, double factor) {
+TL_LANES_CLONES static void damp(TlForceLanes *l, int count, double factor) {
   for (int k = 0; k < count; k++) {
     double slope = l->slope[k], shear = l->shear[k], damping = factor * l->pair.damping[k];
     double stiff = slope > shear ? slope : shear;
@@ -52,29 +52,29 @@ TL_LANES_CLONES static void damp(TlPressLanes *l, int count, double factor) {
   }
 }
 
-TL_LANES_CLONES static void bear(TlPressLanes *l, int count, double dt) {
+TL_LANES_CLONES static void bear(TlForceLanes *l, int count, double dt) {
   for (int k = 0; k < count; k++) {
-    TlPressAt p = {.n = at(l->n, k),
-                   .arm_a = at(l->arm_a, k),
-                   .arm_b = at(l->arm_b, k),
-                   .va = at(l->va, k),
-                   .wa = at(l->wa, k),
-                   .vb = at(l->vb, k),
-                   .wb = at(l->wb, k),
-                   .s = at(l->s, k),
-                   .stiff_n = at(l->stiff_n, k),
-                   .force = l->normal_force[k],
-                   .slope = l->slope[k],
-                   .energy = l->energy[k],
-                   .shear = l->shear[k],
-                   .beyond = l->beyond[k],
-                   .twist = l->twist[k],
-                   .normal_damping = l->normal_damping[k],
-                   .tangential_damping = l->tangential_damping[k]};
+    TlForceInput p = {.n = at(l->n, k),
+                      .arm_a = at(l->arm_a, k),
+                      .arm_b = at(l->arm_b, k),
+                      .va = at(l->va, k),
+                      .wa = at(l->wa, k),
+                      .vb = at(l->vb, k),
+                      .wb = at(l->wb, k),
+                      .s = at(l->s, k),
+                      .stiff_n = at(l->stiff_n, k),
+                      .force = l->normal_force[k],
+                      .slope = l->slope[k],
+                      .energy = l->energy[k],
+                      .shear = l->shear[k],
+                      .beyond = l->beyond[k],
+                      .twist = l->twist[k],
+                      .normal_damping = l->normal_damping[k],
+                      .tangential_damping = l->tangential_damping[k]};
 #define F(value) p.law.value = l->pair.value[k];
-    TL_PRESS_VALUES(F)
+    TL_FORCE_VALUES(F)
 #undef F
-    TlPressDone done = tl_press_point(&p, dt);
+    TlForceOutput done = tl_force_point(&p, dt);
     put(l->force, k, done.force);
     put(l->torque_a, k, done.torque_a);
     put(l->torque_b, k, done.torque_b);
@@ -93,10 +93,10 @@ TL_LANES_CLONES static void bear(TlPressLanes *l, int count, double dt) {
 }
 
 /* The values that the kernels read, out of the laws. */
-static void take_laws(TlPressLanes *l) {
+static void take_laws(TlForceLanes *l) {
   for (int k = 0; k < l->count; k++) {
 #define F(value) l->pair.value[k] = l->law[k]->value;
-    TL_PRESS_VALUES(F)
+    TL_FORCE_VALUES(F)
 #undef F
   }
 }
@@ -105,22 +105,22 @@ static int whole_vectors(int count) {
   return (count + 3) / 4 * 4; /* the last ones by half a vector where it holds eight */
 }
 
-void tl_press_law(const TlNormalLaw *law, const TlStiffness *stiffness, TlPressLanes *l) {
+void tl_force_lanes_law(const TlNormalLaw *law, const TlStiffness *stiffness, TlForceLanes *l) {
   TlLawPoints points = {stiffness, l->area, l->radius, l->bearing};
   TlLawArrays values = {l->normal_force, l->slope, l->energy, l->shear};
   law->many(&points, whole_vectors(l->count), &values);
 }
 
-void tl_press_bear(TlPressLanes *l, double step_s) {
+void tl_force_lanes_bear(TlForceLanes *l, double step_s) {
   take_laws(l);
   bear(l, whole_vectors(l->count), step_s);
 }
 
-void tl_press_lanes(const TlNormalLaw *law, const TlStiffness *stiffness, double step_s,
-                    TlPressLanes *l) {
+void tl_force_lanes(const TlNormalLaw *law, const TlStiffness *stiffness, double step_s,
+                    TlForceLanes *l) {
   take_laws(l);
   place(l, whole_vectors(l->count));
-  tl_press_law(law, stiffness, l);
+  tl_force_lanes_law(law, stiffness, l);
   damp(l, whole_vectors(l->count), 2 * law->damping_factor);
   bear(l, whole_vectors(l->count), step_s);
 }

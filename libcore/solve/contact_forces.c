@@ -1,4 +1,4 @@
-#include "solve/press.h"
+#include "solve/contact_forces.h"
 
 #include "base/par.h"
 #include "model/shapes.h"
@@ -15,22 +15,22 @@ static int64_t block_of(int64_t bodies) {
   return block < 8 ? 8 : block > 256 ? 256 : block;
 }
 
-struct TlPressBlock { /* of the loop over bodies: where its springs are */
+struct TlForceBlock { /* of the loop over bodies: where its springs are */
   int thread;
   size_t first, count, place;
 };
 
-void tl_press_work_free(TlPressWork *work) {
+void tl_force_workspace_free(TlForceWorkspace *work) {
   tl_arena_free(&work->plan.arena);
   for (size_t i = 0; i < work->tally_count; i++) tl_free(work->tally[i].springs.row);
   tl_free(work->tally);
   tl_free(work->next.row);
-  *work = (TlPressWork){0};
+  *work = (TlForceWorkspace){0};
 }
 
 /* ---- the plan ---- */
 
-static void order_pairs(const TlBroad *broad, TlPressPlan *p) {
+static void order_pairs(const TlBroad *broad, TlForcePlan *p) {
   const TlBodyPairs *pairs = &broad->pairs;
   for (int64_t i = 0; i < p->total; i++) p->order[broad->rank[i]] = (int32_t)i;
   memset(p->high, 0, ((size_t)p->total + 1) * sizeof *p->high);
@@ -47,13 +47,13 @@ static void order_pairs(const TlBroad *broad, TlPressPlan *p) {
 }
 
 /* While the list of pairs holds, no body moves farther than its reach there exceeds its own. */
-static bool may_meet(const TlPressStep *s, int64_t i, const TlBoundary *wall) {
+static bool may_meet(const TlForceStep *s, int64_t i, const TlBoundary *wall) {
   double slack = s->near->broad.body[i].reach - s->colliders->reach[i];
   return wall->drive ||
          tl_narrow_near(s->colliders, i, wall, wall->kind->lipschitz * slack * (1 + 1e-9));
 }
 
-static void list_walls(const TlPressStep *s, TlPressPlan *p) {
+static void list_walls(const TlForceStep *s, TlForcePlan *p) {
   int64_t count = 0;
   for (int64_t r = 0; r < p->total; r++) {
     int64_t i = p->order[r];
@@ -65,8 +65,8 @@ static void list_walls(const TlPressStep *s, TlPressPlan *p) {
   p->wall[p->total] = count;
 }
 
-static TlStatus make_plan(const TlPressStep *s) {
-  TlPressPlan *p = &s->work->plan;
+static TlStatus make_plan(const TlForceStep *s) {
+  TlForcePlan *p = &s->work->plan;
   const TlBroad *broad = &s->near->broad;
   size_t n = (size_t)s->colliders->total;
   if (p->order && p->builds == broad->builds) return TL_OK;
@@ -99,12 +99,12 @@ static inline const TlPairLaw *law_of(const TlMaterials *m, int32_t one, int32_t
   return &m->law[tl_pair_law(m, one, two)];
 }
 
-static const TlPairLaw *pair_law(const TlPressStep *s, int32_t a, int32_t b) {
+static const TlPairLaw *pair_law(const TlForceStep *s, int32_t a, int32_t b) {
   return law_of(s->materials, s->body[a].material, s->body[b].material);
 }
 
 /* A boundary's classes are asked at one point: the first. */
-static const TlPairLaw *wall_law(const TlPressStep *s, int32_t a, int32_t k, TlVec3 point) {
+static const TlPairLaw *wall_law(const TlForceStep *s, int32_t a, int32_t k, TlVec3 point) {
   return law_of(s->materials, s->body[a].material, tl_boundary_material(&s->boundary[k], point));
 }
 
@@ -112,7 +112,7 @@ static const TlPairLaw *wall_law(const TlPressStep *s, int32_t a, int32_t k, TlV
 
 static TlStatus fill_colliders(void *context, int64_t begin, int64_t end, int64_t block,
                                int thread) {
-  const TlPressStep *s = context;
+  const TlForceStep *s = context;
   const TlBodies *b = s->bodies;
   const TlColliders *c = s->colliders;
   (void)block;
@@ -127,32 +127,32 @@ static TlStatus fill_colliders(void *context, int64_t begin, int64_t end, int64_
       w = tl_mat_vec(own, tl_vec3(inverse.x * in.x, inverse.y * in.y, inverse.z * in.z));
     }
     if (b->parts[k]) v = tl_add(v, tl_cross(w, tl_collider_arm(b, i)));
-    s->body[i] = (TlPressBody){.x = c->position[i],
-                               .v = v,
-                               .w = w,
-                               .radius = c->radius[i],
-                               .inverse_mass = b->inverse_mass[k],
-                               .curvature = 1 / c->radius[i],
-                               .id = c->id[i],
-                               .ball = c->shape[i]->closed == &tl_closed_sphere,
-                               .material = c->material[i]};
+    s->body[i] = (TlPenaltyBody){.x = c->position[i],
+                                 .v = v,
+                                 .w = w,
+                                 .radius = c->radius[i],
+                                 .inverse_mass = b->inverse_mass[k],
+                                 .curvature = 1 / c->radius[i],
+                                 .id = c->id[i],
+                                 .ball = c->shape[i]->closed == &tl_closed_sphere,
+                                 .material = c->material[i]};
   }
   return TL_OK;
 }
 
 /* Only what touches: no contact is speculative. */
-static TlMargin touching_margin(const TlPressStep *s, double size, double speed) {
+static TlMargin touching_margin(const TlForceStep *s, double size, double speed) {
   return (TlMargin){.size = size, .travel = speed * s->step_s};
 }
 static TlMargin pair_margin(const void *context, int64_t i, int64_t j) {
-  const TlPressStep *s = context;
-  const TlPressBody *a = &s->body[i], *b = &s->body[j];
+  const TlForceStep *s = context;
+  const TlPenaltyBody *a = &s->body[i], *b = &s->body[j];
   double spins = tl_norm(a->w) * a->radius + tl_norm(b->w) * b->radius;
   return touching_margin(s, tl_min(a->radius, b->radius), tl_norm(tl_sub(a->v, b->v)) + spins);
 }
 static TlMargin wall_margin(const void *context, int64_t i, const TlBoundary *wall) {
-  const TlPressStep *s = context;
-  const TlPressBody *a = &s->body[i];
+  const TlForceStep *s = context;
+  const TlPenaltyBody *a = &s->body[i];
   TlVec3 v = tl_sub(a->v, tl_boundary_velocity(wall, a->x));
   return touching_margin(s, a->radius, tl_norm(v) + tl_norm(a->w) * a->radius);
 }
@@ -161,7 +161,7 @@ static TlVec3 wall_velocity(const void *wall, TlVec3 point) {
   return tl_boundary_velocity(wall, point);
 }
 
-/* ---- contacts, as they are pressed ---- */
+/* ---- contacts, one by one ---- */
 
 typedef struct Walk { /* through the springs of the last step, and the bonds */
   const TlPairState *old;
@@ -170,8 +170,8 @@ typedef struct Walk { /* through the springs of the last step, and the bonds */
 } Walk;
 
 typedef struct Low { /* the body whose loop it is */
-  const TlPressStep *step;
-  TlPressTally *tally;
+  const TlForceStep *step;
+  TlForceTally *tally;
   TlPoints *points;
   Walk walk;
   int32_t a;
@@ -179,7 +179,7 @@ typedef struct Low { /* the body whose loop it is */
 
 static inline void count_contact(const Low *l, const TlSlot *at, double depth, int points,
                                  int sliding, int capped) {
-  TlPressTally *t = l->tally;
+  TlForceTally *t = l->tally;
   if (at->a >= l->step->colliders->owned) return; /* the owner of the lower id counts it */
   double size = l->step->body[at->a].radius;
   if (at->b >= 0) size = tl_min(size, l->step->body[at->b].radius);
@@ -203,20 +203,21 @@ static inline TlVec3 got(const float x[3]) {
 }
 
 /* Both bodies are given the same rounded force: in a common motion it does no work. */
-static inline void add_viscous(TlPressLow *sum, const TlPressViscous *v, TlVec3 torque_a) {
+static inline void add_viscous(TlForceSum *sum, const TlForceViscous *v, TlVec3 torque_a) {
   sum->viscous = tl_add(sum->viscous, got(v->force));
   sum->viscous_torque = tl_add(sum->viscous_torque, torque_a);
 }
 
-static void add_contact(const Low *l, const TlPressed *p, const TlSlot *at, const TlPairLaw *law) {
-  TlPressLow *sum = &l->step->low[at->a];
-  TlPressWork *work = l->step->work;
+static void add_contact(const Low *l, const TlPenaltyForce *p, const TlSlot *at,
+                        const TlPairLaw *law) {
+  TlForceSum *sum = &l->step->low[at->a];
+  TlForceWorkspace *work = l->step->work;
   work->slot[at->number] =
-      (TlPressSlot){.force = p->force,
+      (TlForceSlot){.force = p->force,
                     .torque_b = p->torque_b,
                     .stiffness_b = {(float)p->stiffness_b[0], (float)p->stiffness_b[1]},
                     .points = p->points};
-  work->place[at->number] = (TlPressPlace){p->point, p->normal, p->depth_m, law};
+  work->place[at->number] = (TlForcePlace){p->point, p->normal, p->depth_m, law};
   sum->force = tl_add(sum->force, p->force);
   sum->torque = tl_add(sum->torque, p->torque_a);
   for (int k = 0; k < 2; k++) sum->stiffness[k] += p->stiffness_a[k];
@@ -225,7 +226,7 @@ static void add_contact(const Low *l, const TlPressed *p, const TlSlot *at, cons
   sum->slip_J += p->slip_J;
   sum->wall_J += p->wall_work_J;
   sum->wall_viscous_J += p->wall_viscous_J;
-  TlPressViscous *viscous = &work->viscous[at->number];
+  TlForceViscous *viscous = &work->viscous[at->number];
   put(viscous->force, p->viscous);
   put(viscous->torque_b, p->viscous_torque_b);
   add_viscous(sum, viscous, p->viscous_torque_a);
@@ -238,14 +239,14 @@ static inline TlVec3 lane(const TlLane x[3], int k) {
   return tl_vec3(x[0][k], x[1][k], x[2][k]);
 }
 
-/* What has been pressed in lane k; a wall has nothing of it. */
+/* Adds the force of lane k to the sums of its collider; a wall has no sums. */
 static void add_lane(const Low *l, int k) {
-  const TlPressLanes *x = &l->tally->lanes;
+  const TlForceLanes *x = &l->tally->lanes;
   const TlSlot *at = &l->tally->lane_slot[k];
-  TlPressLow *sum = &l->step->low[at->a];
-  TlPressWork *work = l->step->work;
+  TlForceSum *sum = &l->step->low[at->a];
+  TlForceWorkspace *work = l->step->work;
   TlVec3 force = lane(x->force, k), n = lane(x->n, k);
-  work->slot[at->number] = (TlPressSlot){.force = force,
+  work->slot[at->number] = (TlForceSlot){.force = force,
                                          .torque_b = lane(x->torque_b, k),
                                          .stiffness_b = {(float)x->stiff[k], (float)x->stiff_b[k]},
                                          .points = 1,
@@ -257,7 +258,7 @@ static void add_lane(const Low *l, int k) {
   sum->points++;
   sum->elastic_J += x->elastic[k];
   sum->slip_J += x->slip[k];
-  TlPressViscous *viscous = &work->viscous[at->number];
+  TlForceViscous *viscous = &work->viscous[at->number];
   put(viscous->force, lane(x->viscous, k));
   put(viscous->torque_b, lane(x->viscous_torque_b, k));
   add_viscous(sum, viscous, lane(x->viscous_torque_a, k));
@@ -265,7 +266,7 @@ static void add_lane(const Low *l, int k) {
   if (at->b < 0) sum->boundary_N += x->normal_N[k];
   count_contact(l, at, x->depth[k], 1, (int)x->sliding[k], x->depth[k] > x->cap[k]);
   if (x->law[k]->friction == 0) return;
-  const TlPressBody *body = l->step->body;
+  const TlPenaltyBody *body = l->step->body;
   TlPairRows *fresh = l->walk.fresh;
   TlSpring *spring = (TlSpring *)fresh->row + fresh->count++;
   *spring = (TlSpring){.low = body[at->a].id,
@@ -276,15 +277,15 @@ static void add_lane(const Low *l, int k) {
                        .stiffness = x->shear[k]};
 }
 
-/* Press what waits: contacts of one stiffness. */
+/* Computes the forces of the contacts that wait, which are of one stiffness. */
 static TlStatus flush(const Low *l) {
-  TlPressLanes *x = &l->tally->lanes;
+  TlForceLanes *x = &l->tally->lanes;
   TlPairRows *fresh = l->walk.fresh;
   const TlPenalty *p = l->step->penalty;
   int count = x->count;
   if (count == 0) return TL_OK;
   TL_TRY(tl_pair_rows_reserve(fresh, TL_SPRINGS, fresh->count + (size_t)count));
-  tl_press_lanes(tl_law(p->law), &l->tally->lane_law->stiffness, l->step->step_s, x);
+  tl_force_lanes(tl_law(p->law), &l->tally->lane_law->stiffness, l->step->step_s, x);
   for (int k = 0; k < count; k++) add_lane(l, k);
   x->count = 0;
   return TL_OK;
@@ -322,34 +323,34 @@ static void recall(Low *l, int64_t low, int64_t high, Known *known) {
 
 /* ---- one body ---- */
 
-static TlPress press_of(const TlPressStep *s, const TlSlot *at, const Known *known) {
-  return (TlPress){.colliders = s->colliders,
-                   .body = s->body,
-                   .penalty = s->penalty,
-                   .a = at->a,
-                   .b = at->b,
-                   .boundary = at->boundary,
-                   .step_s = s->step_s,
-                   .known = known->spring,
-                   .known_count = known->count};
+static TlPenaltyContact contact_of(const TlForceStep *s, const TlSlot *at, const Known *known) {
+  return (TlPenaltyContact){.colliders = s->colliders,
+                            .body = s->body,
+                            .penalty = s->penalty,
+                            .a = at->a,
+                            .b = at->b,
+                            .boundary = at->boundary,
+                            .step_s = s->step_s,
+                            .known = known->spring,
+                            .known_count = known->count};
 }
 
 /* The points that were found. */
-static TlStatus press_points(Low *l, const TlSlot *at, const Known *known) {
-  const TlPressStep *s = l->step;
-  TlPressed pressed;
+static TlStatus points_forces(Low *l, const TlSlot *at, const Known *known) {
+  const TlForceStep *s = l->step;
+  TlPenaltyForce force;
   if (l->points->count == 0) return TL_OK;
   TL_TRY(flush(l));
-  TlPress press = press_of(s, at, known);
-  press.lanes = &l->tally->lanes; /* nothing waits there now */
-  press.law = at->b >= 0 ? pair_law(s, at->a, at->b)
-                         : wall_law(s, at->a, at->boundary, l->points->point[0].p);
+  TlPenaltyContact contact = contact_of(s, at, known);
+  contact.lanes = &l->tally->lanes; /* nothing waits there now */
+  contact.law = at->b >= 0 ? pair_law(s, at->a, at->b)
+                           : wall_law(s, at->a, at->boundary, l->points->point[0].p);
   if (at->b < 0 && s->boundary[at->boundary].drive) {
-    press.wall_velocity = wall_velocity;
-    press.wall = &s->boundary[at->boundary];
+    contact.wall_velocity = wall_velocity;
+    contact.wall = &s->boundary[at->boundary];
   }
-  TL_TRY(tl_press(&press, l->points, l->walk.fresh, &pressed));
-  if (pressed.points > 0) add_contact(l, &pressed, at, press.law);
+  TL_TRY(tl_penalty_force(&contact, l->points, l->walk.fresh, &force));
+  if (force.points > 0) add_contact(l, &force, at, contact.law);
   return TL_OK;
 }
 
@@ -360,13 +361,13 @@ static inline void set(TlLane x[3], int k, TlVec3 v) {
 }
 
 /* The next lane, for a sphere against another one or against `b`, what a wall is like there. */
-static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPressBody *b, const TlPairLaw *law,
+static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPenaltyBody *b, const TlPairLaw *law,
                           const Known *known) {
-  TlPressTally *t = l->tally;
-  TlPressLanes *x = &t->lanes;
+  TlForceTally *t = l->tally;
+  TlForceLanes *x = &t->lanes;
   bool other = x->count > 0 && t->lane_law->stiffness_kind != law->stiffness_kind;
-  if (other || x->count == TL_PRESS_LANES) TL_TRY(flush(l));
-  const TlPressBody *a = &l->step->body[at->a];
+  if (other || x->count == TL_FORCE_LANES) TL_TRY(flush(l));
+  const TlPenaltyBody *a = &l->step->body[at->a];
   double share = l->step->penalty->most_share;
   double size = at->b >= 0 ? tl_min(a->radius, b->radius) : a->radius;
   TlVec3 none = {0, 0, 0};
@@ -390,10 +391,10 @@ static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPressBody *b, const 
   return TL_OK;
 }
 
-static TlStatus press_pair(Low *l, int64_t number) {
-  const TlPressStep *s = l->step;
+static TlStatus pair_forces(Low *l, int64_t number) {
+  const TlForceStep *s = l->step;
   TlSlot at = {.number = number, .a = l->a, .b = s->scan.pairs->pair[number].b, .boundary = -1};
-  const TlPressBody *a = &s->body[at.a], *b = &s->body[at.b];
+  const TlPenaltyBody *a = &s->body[at.a], *b = &s->body[at.b];
   s->work->slot[number].points = 0;
   double far = a->radius + b->radius;
   if (tl_norm2(tl_sub(a->x, b->x)) >= far * far) return TL_OK;
@@ -408,26 +409,26 @@ static TlStatus press_pair(Low *l, int64_t number) {
   /* what proves that no node touches says nothing of places */
   if (!s->places && tl_near_clear(s->near, s->colliders, (size_t)number)) return TL_OK;
   TL_TRY(tl_scan_pair_points(&s->scan, &at, l->points));
-  return press_points(l, &at, &known);
+  return points_forces(l, &at, &known);
 }
 
 /* A standing wall with a true distance, as the point of it nearest to a sphere's centre; false: it
  * does not reach there, or not the sphere. */
-static bool foot(const TlPressBody *a, const TlBoundary *wall, TlPressBody *b, double *phi) {
+static bool foot(const TlPenaltyBody *a, const TlBoundary *wall, TlPenaltyBody *b, double *phi) {
   TlVec3 n;
-  *b = (TlPressBody){.radius = 0};
+  *b = (TlPenaltyBody){.radius = 0};
   if (!tl_boundary_phi(wall, a->x, phi, &n)) return false;
   b->x = tl_axpy(a->x, -*phi, n);
   return *phi < a->radius;
 }
 
-static TlStatus press_wall(Low *l, int64_t k) {
-  const TlPressStep *s = l->step;
+static TlStatus wall_forces(Low *l, int64_t k) {
+  const TlForceStep *s = l->step;
   int64_t number = (int64_t)s->scan.pairs->count + k;
   TlSlot at = {.number = number, .a = l->a, .b = -1, .boundary = s->work->plan.wall_boundary[k]};
   const TlBoundary *wall = &s->boundary[at.boundary];
-  const TlPressBody *a = &s->body[at.a];
-  TlPressBody b;
+  const TlPenaltyBody *a = &s->body[at.a];
+  TlPenaltyBody b;
   double phi;
   Known known;
   s->work->slot[number].points = 0;
@@ -439,14 +440,14 @@ static TlStatus press_wall(Low *l, int64_t k) {
   /* a centre behind the wall has its normal from the wall alone */
   if (alone && phi > 0) return wait_lane(l, &at, &b, wall_law(s, at.a, at.boundary, b.x), &known);
   TL_TRY(tl_scan_wall_points(&s->scan, &at, l->points));
-  return press_points(l, &at, &known);
+  return points_forces(l, &at, &known);
 }
 
 /* What the searches of pairs that come soon will read. */
-static void fetch_search(const TlPressStep *s, int64_t number, int64_t last) {
+static void fetch_search(const TlForceStep *s, int64_t number, int64_t last) {
   int64_t soon = number + SOON < last ? number + SOON : last;
   const TlBodyPair *pair = &s->scan.pairs->pair[soon];
-  const TlPressBody *a = &s->body[pair->a], *b = &s->body[pair->b];
+  const TlPenaltyBody *a = &s->body[pair->a], *b = &s->body[pair->b];
   tl_near_fetch_pair(s->near, (size_t)(number + 2 * SOON < last ? number + 2 * SOON : last));
   double far = a->radius + b->radius;
   if ((a->ball && b->ball) || tl_norm2(tl_sub(a->x, b->x)) >= far * far) return;
@@ -459,15 +460,15 @@ static void charge(const Low *l, int64_t slot, TlPointsBefore before) {
   if (l->step->lookups) l->step->lookups[slot] = tl_points_charge(l->points, before);
 }
 
-static TlStatus press_body(Low *l, int64_t place) {
-  static const TlPressLow none;
-  const TlPressPlan *plan = &l->step->work->plan;
+static TlStatus collider_forces(Low *l, int64_t place) {
+  static const TlForceSum none;
+  const TlForcePlan *plan = &l->step->work->plan;
   l->a = plan->order[place];
   l->step->low[l->a] = none; /* copied: faster than to clear so few bytes */
   int64_t pairs = (int64_t)l->step->scan.pairs->count;
   for (int64_t k = plan->wall[place + 1]; k > plan->wall[place]; k--) {
     TlPointsBefore before = tl_points_before(l->points);
-    TL_TRY(press_wall(l, k - 1));
+    TL_TRY(wall_forces(l, k - 1));
     charge(l, pairs + k - 1, before);
   }
   const TlBodyPair *pair = l->step->scan.pairs->pair;
@@ -479,7 +480,7 @@ static TlStatus press_body(Low *l, int64_t place) {
     __builtin_prefetch(&l->step->work->slot[ahead], 1);
     if (!plan->balls) fetch_search(l->step, k, last);
     TlPointsBefore before = tl_points_before(l->points);
-    TL_TRY(press_pair(l, k));
+    TL_TRY(pair_forces(l, k));
     charge(l, k, before);
   }
   return TL_OK;
@@ -487,31 +488,31 @@ static TlStatus press_body(Low *l, int64_t place) {
 
 /* ---- all of them ---- */
 
-static TlStatus press_block(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
-  const TlPressStep *s = context;
-  const TlPressPlan *plan = &s->work->plan;
+static TlStatus block_forces(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const TlForceStep *s = context;
+  const TlForcePlan *plan = &s->work->plan;
   const TlPairState *old = &s->bodies->pairs;
-  TlPressTally *t = &s->work->tally[thread];
-  struct TlPressBlock *mine = &s->block[block];
+  TlForceTally *t = &s->work->tally[thread];
+  struct TlForceBlock *mine = &s->block[block];
   Low l = {.step = s, .tally = t, .points = &s->points[thread], .walk = {old, 0, 0, &t->springs}};
   if (begin > 0) {
     int64_t id = s->colliders->id[plan->order[begin]];
     l.walk.spring = tl_pair_rows_first(&old->of[TL_SPRINGS], TL_SPRINGS, id);
     l.walk.bond = tl_pair_rows_first(&old->of[TL_BONDS], TL_BONDS, id);
   }
-  *mine = (struct TlPressBlock){.thread = thread, .first = t->springs.count};
-  for (int64_t r = begin; r < end; r++) TL_TRY(press_body(&l, r));
+  *mine = (struct TlForceBlock){.thread = thread, .first = t->springs.count};
+  for (int64_t r = begin; r < end; r++) TL_TRY(collider_forces(&l, r));
   TL_TRY(flush(&l));
   mine->count = t->springs.count - mine->first;
   return TL_OK;
 }
 
 static TlStatus copy_block(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
-  const TlPressStep *s = context;
+  const TlForceStep *s = context;
   (void)block;
   (void)thread;
   for (int64_t k = begin; k < end; k++) {
-    const struct TlPressBlock *b = &s->block[k];
+    const struct TlForceBlock *b = &s->block[k];
     if (b->count)
       memcpy((TlSpring *)s->work->next.row + b->place,
              (const TlSpring *)s->work->tally[b->thread].springs.row + b->first,
@@ -527,7 +528,7 @@ static void swap(TlPairRows *a, TlPairRows *b) {
 }
 
 /* What the blocks wrote, end to end; of one thread it lies so. */
-static TlStatus join_springs(TlPressStep *s, int64_t blocks) {
+static TlStatus join_springs(TlForceStep *s, int64_t blocks) {
   TlPairRows *next = &s->work->next;
   size_t count = 0;
   bool one = true;
@@ -547,18 +548,18 @@ static TlStatus join_springs(TlPressStep *s, int64_t blocks) {
   return TL_OK;
 }
 
-static TlStatus reserve(TlPressStep *s, int64_t blocks) {
-  TlPressWork *work = s->work;
+static TlStatus reserve(TlForceStep *s, int64_t blocks) {
+  TlForceWorkspace *work = s->work;
   size_t threads = (size_t)tl_par_threads(), n = (size_t)s->colliders->total;
   if (threads > work->tally_count) {
-    TlPressTally *grown = tl_realloc(work->tally, work->tally_count, threads, sizeof *grown);
+    TlForceTally *grown = tl_realloc(work->tally, work->tally_count, threads, sizeof *grown);
     if (!grown) return TL_ENOMEM;
     memset(grown + work->tally_count, 0, (threads - work->tally_count) * sizeof *grown);
     work->tally = grown;
     work->tally_count = threads;
   }
   for (size_t i = 0; i < work->tally_count; i++) {
-    TlPressTally *t = &work->tally[i];
+    TlForceTally *t = &work->tally[i];
     t->springs.count = 0;
     t->lanes.count = 0;
     t->overlap_m = t->overlap_share = t->boundary_overlap_m = t->boundary_overlap_share = 0;
@@ -571,8 +572,8 @@ static TlStatus reserve(TlPressStep *s, int64_t blocks) {
 }
 
 /* As tl_scan_charge, of this method's slots. */
-static void charge_bodies(const TlPressStep *s) {
-  const TlPressPlan *plan = &s->work->plan;
+static void charge_bodies(const TlForceStep *s) {
+  const TlForcePlan *plan = &s->work->plan;
   const int32_t *body = s->colliders->body;
   int64_t pairs = (int64_t)s->scan.pairs->count;
   for (int64_t k = 0; k < pairs; k++) {
@@ -584,8 +585,8 @@ static void charge_bodies(const TlPressStep *s) {
       s->half_lookups[body[plan->order[place]]] += 2 * s->lookups[pairs + k];
 }
 
-TlStatus tl_press_all(TlPressStep *s) {
-  TlPressWork *work = s->work;
+TlStatus tl_contact_forces(TlForceStep *s) {
+  TlForceWorkspace *work = s->work;
   s->colliders = &s->bodies->colliders;
   int64_t n = s->colliders->total, block = block_of(n), blocks = (n + block - 1) / block;
   s->scan = (TlScan){.options = s->search,
@@ -617,24 +618,24 @@ TlStatus tl_press_all(TlPressStep *s) {
   work->boundary = s->boundary;
   work->materials = s->materials;
   TL_TRY(tl_par_loop(n, 512, FILL_NS, fill_colliders, s));
-  TL_TRY(tl_par_loop(n, block, BODY_NS, press_block, s));
+  TL_TRY(tl_par_loop(n, block, BODY_NS, block_forces, s));
   if (s->half_lookups) charge_bodies(s);
   if (s->places) TL_TRY(tl_place_commit(s->places, &s->bodies->pairs));
   return join_springs(s, blocks);
 }
 
-TlPressLow tl_press_sum(const TlPressStep *s, int64_t i) {
-  const TlPressPlan *plan = &s->work->plan;
-  TlPressLow sum = s->low[i];
+TlForceSum tl_contact_forces_of_collider(const TlForceStep *s, int64_t i) {
+  const TlForcePlan *plan = &s->work->plan;
+  TlForceSum sum = s->low[i];
   int64_t last = plan->high[s->colliders->total] - 1;
   for (int64_t k = plan->high[i]; k < plan->high[i + 1]; k++) {
     /* of the next bodies: they were written a while ago */
     int32_t ahead = plan->high_slot[k + AHEAD < last ? k + AHEAD : last];
     __builtin_prefetch(&s->work->slot[ahead]);
     __builtin_prefetch(&s->work->viscous[ahead]);
-    const TlPressSlot *p = &s->work->slot[plan->high_slot[k]];
+    const TlForceSlot *p = &s->work->slot[plan->high_slot[k]];
     if (p->points == 0) continue;
-    const TlPressViscous *v = &s->work->viscous[plan->high_slot[k]];
+    const TlForceViscous *v = &s->work->viscous[plan->high_slot[k]];
     sum.viscous = tl_sub(sum.viscous, got(v->force));
     sum.viscous_torque = tl_add(sum.viscous_torque, got(v->torque_b));
     sum.force = tl_sub(sum.force, p->force);
@@ -645,17 +646,17 @@ TlPressLow tl_press_sum(const TlPressStep *s, int64_t i) {
   return sum;
 }
 
-TlPressLow tl_press_sum_body(const TlPressStep *s, int64_t i) {
+TlForceSum tl_contact_forces_of_body(const TlForceStep *s, int64_t i) {
   const TlBodies *b = s->bodies;
   int64_t first = b->first[i], parts = b->parts[i];
   if (parts == 0) {
-    TlPressLow sum = tl_press_sum(s, first);
+    TlForceSum sum = tl_contact_forces_of_collider(s, first);
     b->colliders.contacts[first] = (int32_t)sum.points;
     return sum;
   }
-  TlPressLow all = {.points = 0};
+  TlForceSum all = {.points = 0};
   for (int64_t k = first; k < first + parts; k++) {
-    TlPressLow one = tl_press_sum(s, k);
+    TlForceSum one = tl_contact_forces_of_collider(s, k);
     b->colliders.contacts[k] = (int32_t)one.points;
     TlVec3 arm = tl_collider_arm(b, k);
     all.force = tl_add(all.force, one.force);
@@ -677,21 +678,22 @@ TlPressLow tl_press_sum_body(const TlPressStep *s, int64_t i) {
 }
 
 /* As in the lanes. */
-static TlPressPlace lane_place(const TlPressBody *a, const TlPressBody *b, const TlPairLaw *law) {
+static TlForcePlace lane_place(const TlPenaltyBody *a, const TlPenaltyBody *b,
+                               const TlPairLaw *law) {
   TlVec3 d = tl_sub(a->x, b->x);
   double length = tl_norm(d), inverse = 1 / (length > 0 ? length : 1);
   TlVec3 n = tl_scale(inverse, d);
   if (!(length > 0)) n.z = 1;
-  return (TlPressPlace){tl_axpy(a->x, -a->radius, n), n, a->radius + b->radius - length, law};
+  return (TlForcePlace){tl_axpy(a->x, -a->radius, n), n, a->radius + b->radius - length, law};
 }
 
-static TlPressPlace place_of(const TlPressWork *work, int64_t slot, int32_t low) {
-  const TlPressBody *a = &work->body[low];
-  TlPressBody b;
+static TlForcePlace place_of(const TlForceWorkspace *work, int64_t slot, int32_t low) {
+  const TlPenaltyBody *a = &work->body[low];
+  TlPenaltyBody b;
   double phi;
   if (!work->slot[slot].lane) return work->place[slot];
   if (slot < work->pairs) {
-    const TlPressBody *other = &work->body[work->pair[slot].b];
+    const TlPenaltyBody *other = &work->body[work->pair[slot].b];
     return lane_place(a, other, law_of(work->materials, a->material, other->material));
   }
   const TlBoundary *wall = &work->boundary[work->plan.wall_boundary[slot - work->pairs]];
@@ -700,17 +702,17 @@ static TlPressPlace place_of(const TlPressWork *work, int64_t slot, int32_t low)
   return lane_place(a, &b, law_of(work->materials, a->material, material));
 }
 
-/* Forces by way of the impulse over the step, as those of the other methods. */
-TlStatus tl_press_rows(const TlPressWork *work, const TlColliders *b, double step_s,
-                       TlContactRow **rows, int64_t *count) {
-  const TlPressPlan *plan = &work->plan;
+/* Forces are the impulse over the step, as those of the other methods. */
+TlStatus tl_contact_forces_rows(const TlForceWorkspace *work, const TlColliders *b, double step_s,
+                                TlContactRow **rows, int64_t *count) {
+  const TlForcePlan *plan = &work->plan;
   TL_TRY(TL_NEW(*rows, (size_t)work->slots));
   *count = 0;
   for (int64_t k = 0, r = 0; k < work->slots; k++) {
     while (k >= work->pairs && plan->wall[r + 1] <= k - work->pairs) r++;
     int32_t low = k < work->pairs ? work->pair[k].a : plan->order[r];
     if (work->slot[k].points == 0 || low >= b->owned) continue;
-    TlPressPlace at = place_of(work, k, low);
+    TlForcePlace at = place_of(work, k, low);
     int64_t high =
         k < work->pairs ? b->id[work->pair[k].b] : -1 - plan->wall_boundary[k - work->pairs];
     (*rows)[(*count)++] =
