@@ -11,7 +11,8 @@ static const double HOPE = 1e-3; /* likewise: not sought where the angle promise
 static const double AGREE = 0.9; /* cosine: normals of one cluster, as in the manifold */
 static const double APART = 1.5; /* node spacings: two places nearer than this are one */
 static const double STRAY = 4;   /* node spacings: a search that ends farther off found another */
-static const double ROOM = 3; /* grid cells between the surfaces while searching: nearer, an edge's
+static const double CLEARANCE =
+    3; /* grid cells between the surfaces while searching: nearer, an edge's
                                  fan of normals is lost in a cell */
 static const double STEEP = 1.42, FLAT = 0.2; /* of phi along a line into the grain: most, least */
 static const double FIRST = 0.2;              /* node spacings: first look about */
@@ -44,7 +45,7 @@ typedef struct Duel {
   const TlMat3 *turn[2];
   TlVec3 centre[2]; /* 0 and b's centre from a's */
   double cell[2];   /* gradients are taken across this, either way */
-  double step, size, room;
+  double step, size, clearance;
   TlPoints *points;
 } Duel;
 
@@ -121,9 +122,9 @@ typedef struct Place {
 } Place;
 
 /* Normal and rough place of the least translation, from a point near it that lies half-way: a is
- * moved away until the room between the surfaces is as wanted, as often as n changes. */
-static Place aim(const Duel *d, Place from, double room) {
-  double s = tl_max(room - from.gap, 0);
+ * moved away until the clearance between the surfaces is as wanted, as often as n changes. */
+static Place aim(const Duel *d, Place from, double clearance) {
+  double s = tl_max(clearance - from.gap, 0);
   TlVec3 x = tl_axpy(from.p, 0.5 * s, from.n);
   Place to = from;
   for (int k = 0; k < TURNS; k++) {
@@ -136,7 +137,7 @@ static Place aim(const Duel *d, Place from, double room) {
     to.p = tl_add(v.x, tl_scale(0.5, tl_sub(tl_scale(v.a - v.b, v.n), away)));
     to.n = v.n;
     if (turned * s < 1e-4 * d->size) break;
-    s = tl_max(s + d->room - v.f, 0);
+    s = tl_max(s + d->clearance - v.f, 0);
     x = tl_axpy(to.p, 0.5 * s, to.n);
   }
   return to;
@@ -146,7 +147,7 @@ static Place aim(const Duel *d, Place from, double room) {
  * secants, an overstep is halved: values inside are not used, for within a cell of an edge phi of a
  * grid falls with the square of the distance there. */
 static double meet(const Duel *d, int s, TlVec3 x, TlVec3 n) {
-  double start = -0.5 * d->room - FIRST * d->step, sign = s ? -1 : 1; /* inward along n */
+  double start = -0.5 * d->clearance - FIRST * d->step, sign = s ? -1 : 1; /* inward along n */
   double out = start, in = INFINITY, f_out = phi_of(d, s, tl_axpy(x, sign * out, n)), slope = STEEP;
   for (int k = 0; k < ROOTS && f_out > 0; k++) {
     double t = out + f_out / slope;
@@ -195,9 +196,10 @@ static Place polish(const Duel *d, Place least, int halvings) {
 static bool search(const Duel *d, const TlPoint *seed, TlVec3 origin, Place *out) {
   TlVec3 p = tl_sub(seed->p, origin);
   Place place = {tl_axpy(p, (seed->key & 1 ? 0.5 : -0.5) * seed->gap, seed->n), seed->n, seed->gap};
-  double room = d->room + 0.5 * d->step; /* the node may lie that far above the pair's gap */
-  for (int k = 0; k < ROUNDS; k++, room = d->room)
-    place = polish(d, aim(d, place, room), k + 1 < ROUNDS ? ROUGHLY : HALVINGS);
+  double clearance =
+      d->clearance + 0.5 * d->step; /* the node may lie that far above the pair's gap */
+  for (int k = 0; k < ROUNDS; k++, clearance = d->clearance)
+    place = polish(d, aim(d, place, clearance), k + 1 < ROUNDS ? ROUGHLY : HALVINGS);
   *out = place;
   return isfinite(place.gap) && tl_norm2(tl_sub(place.p, p)) < STRAY * STRAY * d->step * d->step;
 }
@@ -287,7 +289,7 @@ static Duel duel_of(const TlColliders *b, int64_t i, int64_t j, const TlMat3 *tu
                 .centre = {{0, 0, 0}, tl_sub(b->position[j], b->position[i])},
                 .cell = {x, y},
                 .step = step,
-                .room = tl_max(ROOM * tl_max(x, y), 0.25 * step),
+                .clearance = tl_max(CLEARANCE * tl_max(x, y), 0.25 * step),
                 .size = tl_min(b->radius[i], b->radius[j]),
                 .points = points};
 }

@@ -162,14 +162,14 @@ static TlStatus add_points(const Contact *c, const Piece *piece) {
   return divide(c, piece, centre);
 }
 
-/* Pieces wait until the contact's load is known; those for which there is no room are not small. */
+/* Pieces wait until the contact's load is known; those that no longer fit are divided at once, as if they were not small. */
 static TlStatus add_piece(Contact *c, Linear f, TlVec3 n, double share, int32_t number,
                           const TlPolygon *polygon) {
   Sums all = integrate(polygon, &f);
   if (!(all.depth > 0 && all.deepest > 0)) return TL_OK;
   c->load += share * all.depth;
-  bool room = c->count < MOST_PIECES;
-  Piece last, *piece = room ? &c->piece[c->count++] : &last;
+  bool fits = c->count < MOST_PIECES;
+  Piece last, *piece = fits ? &c->piece[c->count++] : &last;
   piece->polygon.count = polygon->count; /* of a polygon what is beyond has no values */
   memcpy(piece->polygon.corner, polygon->corner, (size_t)polygon->count * sizeof *polygon->corner);
   memcpy(piece->polygon.after, polygon->after, (size_t)polygon->count * sizeof *polygon->after);
@@ -178,7 +178,7 @@ static TlStatus add_piece(Contact *c, Linear f, TlVec3 n, double share, int32_t 
   piece->share = share;
   piece->number = number;
   piece->all = all;
-  return room ? TL_OK : divide(c, piece, tl_scale(1 / all.depth, all.moment));
+  return fits ? TL_OK : divide(c, piece, tl_scale(1 / all.depth, all.moment));
 }
 
 static TlStatus close_contact(const Contact *c) {

@@ -120,9 +120,9 @@ static double above(const Ground *g, const Square *s, TlVec3 x, TlVec3 *n) {
 
 static bool foot_inside(const Ground *g, const Square *s, TlVec3 foot) {
   const TlRelief *f = &g->relief;
-  double per = f->field.per_metre, room = g->beside * g->r * per;
+  double per = f->field.per_metre, margin = g->beside * g->r * per;
   double u = (foot.x - f->x0_m) * per - (double)s->i, v = (foot.y - f->y0_m) * per - (double)s->j;
-  return u >= -room && v >= -room && u <= 1 + room && v <= 1 + room;
+  return u >= -margin && v >= -margin && u <= 1 + margin && v <= 1 + margin;
 }
 
 typedef struct Bend { /* curvatures of F across n, along u and v */

@@ -22,14 +22,14 @@ static void list_points(TlListed *l, const int32_t point[TL_ELEMENT_POINTS], int
   out->points = l->point_count;
 }
 
-/* From where the surface has them, if there is room; none is in the listing any more. */
+/* From where the surface has them, if they fit; none is in the listing any more. */
 static void copy_points(TlListed *l, const TlElements *elements, const int32_t *number,
-                        int32_t count, bool room, int32_t *at) {
+                        int32_t count, bool fits, int32_t *at) {
   for (int32_t i = 0; i < count; i++)
     for (int k = 0; k < TL_ELEMENT_POINTS; k++) {
       int32_t point = elements->element[number[i]].point[k], place = at[point] - 1;
       if (place < 0) continue;
-      if (room) memcpy(l->point[place], elements->point[point], sizeof *l->point);
+      if (fits) memcpy(l->point[place], elements->point[point], sizeof *l->point);
       at[point] = 0;
     }
 }

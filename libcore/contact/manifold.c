@@ -102,9 +102,9 @@ static int keep_loaded(const Cluster *cluster, int most, int count, TlPoint *out
 }
 
 /* The face first, then the loaded. */
-static int thin(const Cluster *cluster, int room, TlPoint *out) {
-  int face = room < TL_FACE_POINTS ? room : TL_FACE_POINTS;
-  int most = room < TL_CLUSTER_POINTS ? room : TL_CLUSTER_POINTS;
+static int thin(const Cluster *cluster, int capacity, TlPoint *out) {
+  int face = capacity < TL_FACE_POINTS ? capacity : TL_FACE_POINTS;
+  int most = capacity < TL_CLUSTER_POINTS ? capacity : TL_CLUSTER_POINTS;
   return keep_loaded(cluster, most, span(cluster, face, out), out);
 }
 

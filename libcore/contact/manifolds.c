@@ -23,10 +23,10 @@ TlStatus tl_manifolds_start(TlManifolds *m, int threads, size_t slots, TlArena *
   return TL_OK;
 }
 
-TlStatus tl_manifolds_room(TlManifolds *m, int thread, TlPoint **room) {
+TlStatus tl_manifolds_reserve(TlManifolds *m, int thread, TlPoint **space) {
   TlManifoldList *list = &m->list[thread];
   TL_TRY(TL_RESERVE(list->point, list->capacity, list->count + TL_MANIFOLD_POINTS));
-  *room = list->point + list->count;
+  *space = list->point + list->count;
   return TL_OK;
 }
 

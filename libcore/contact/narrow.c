@@ -169,7 +169,7 @@ TlStatus tl_narrow_append(const TlNarrowSide *s, const TlNodeHit *hit, size_t co
   return TL_OK;
 }
 
-/* turn: room for the two rotations. */
+/* turn: storage for the two rotations. */
 static TlNarrowSide side_of(const TlColliders *b, int64_t from, int64_t to, int side,
                             TlMat3 turn[2]) {
   TlNarrowSide s;
@@ -393,8 +393,8 @@ static TlStatus boundary_points(const TlShape *shape, const TlPose *pose,
   const TlBoundaryKind *kind = boundary->kind;
   for (int32_t i = 0; i < shape->sphere_count;) {
     const TlNodeSphere *s = &shape->sphere[i];
-    double phi, room = kind->lipschitz * s->radius * pose->scale;
-    double far = room + tl_wanted_limit(wanted);
+    double phi, reach = kind->lipschitz * s->radius * pose->scale;
+    double far = reach + tl_wanted_limit(wanted);
     bool there = tl_boundary_within(boundary, tl_posed(pose, tl_sphere_centre(s)), far, &phi, NULL);
     if (points) points->lookups++;
     /* where the boundary ends below a sphere, its nodes may still lie over ground: look at them */

@@ -39,7 +39,7 @@ typedef struct TlNodeHit {
   int32_t node;
 } TlNodeHit;
 
-/* What a field says at listed points: room of the integrals over surfaces (tractions.h). */
+/* What a field says at listed points: scratch of the integrals over surfaces (tractions.h). */
 typedef struct TlAsked {
   TlVec3 *x, *gradient; /* where they are in the field's frame, and its gradient there */
   double *phi;
@@ -51,7 +51,7 @@ typedef struct TlPoints {
   size_t count, capacity;
   int64_t pairs, node_tests, lookups, lists; /* counters, never reset here; lists: made anew */
   int64_t first_lists; /* of these, of pairs that had none before; never reset */
-  TlNodeHit *hit;      /* room of the near search (near.h) */
+  TlNodeHit *hit;      /* scratch of the near search (near.h) */
   size_t hit_capacity;
   int32_t *queue; /* and for its walk down a tree */
   size_t queue_capacity;

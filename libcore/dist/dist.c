@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TAG_SOLVER = 4, SAID_ROOM = 256 };
+enum { TAG_SOLVER = 4, SAID_BYTES = 256 };
 enum { LOOK_EVERY = 20 };
 static const double IMBALANCE = 1.15;
 static const double SAME_UNIT = 0.1; /* relative: of cells that keep their cuts */
@@ -143,31 +143,31 @@ static TlStatus sync_part_cells(void *ctx, double unit, const TlSweepCell *pair,
   return TL_OK;
 }
 
-/* In one collective where all fit into the room that the last time asked for. */
+/* In one collective where all fit into the bytes that the last time asked for. */
 static TlStatus sync_gather(void *ctx, const void *mine, size_t bytes, const unsigned char **all,
                             const size_t **at, const size_t **end) {
   TlDist *dist = ctx;
   size_t ranks = (size_t)tl_comm_size(dist->comm), most = 0, head = sizeof(uint64_t);
   if (!dist->said_at) TL_TRY(TL_NEW(dist->said_at, ranks));
   if (!dist->said_end) TL_TRY(TL_NEW(dist->said_end, ranks));
-  if (dist->said_room == 0) dist->said_room = SAID_ROOM;
+  if (dist->said_bytes == 0) dist->said_bytes = SAID_BYTES;
   for (;;) {
-    size_t room = head + dist->said_room;
+    size_t size = head + dist->said_bytes;
     uint64_t said = bytes;
-    TL_TRY(TL_RESERVE(dist->saying, dist->saying_capacity, room));
-    TL_TRY(TL_RESERVE(dist->said, dist->said_capacity, room * ranks));
-    memset(dist->saying, 0, room);
+    TL_TRY(TL_RESERVE(dist->saying, dist->saying_capacity, size));
+    TL_TRY(TL_RESERVE(dist->said, dist->said_capacity, size * ranks));
+    memset(dist->saying, 0, size);
     memcpy(dist->saying, &said, head);
-    memcpy(dist->saying + head, mine, bytes < dist->said_room ? bytes : dist->said_room);
-    TL_TRY(tl_comm_gather_all(dist->comm, dist->saying, dist->said, room));
+    memcpy(dist->saying + head, mine, bytes < dist->said_bytes ? bytes : dist->said_bytes);
+    TL_TRY(tl_comm_gather_all(dist->comm, dist->saying, dist->said, size));
     for (size_t r = 0; r < ranks; r++) {
-      memcpy(&said, dist->said + r * room, head);
-      dist->said_at[r] = r * room + head;
+      memcpy(&said, dist->said + r * size, head);
+      dist->said_at[r] = r * size + head;
       dist->said_end[r] = dist->said_at[r] + (size_t)said;
       if (said > most) most = (size_t)said;
     }
-    if (most <= dist->said_room) break;
-    dist->said_room = most + most / 8; /* the same on all ranks */
+    if (most <= dist->said_bytes) break;
+    dist->said_bytes = most + most / 8; /* the same on all ranks */
   }
   *all = dist->said;
   *at = dist->said_at;

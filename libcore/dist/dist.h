@@ -40,8 +40,8 @@ typedef struct TlDist {
   int64_t owned; /* at the last halo */
   TlExchange moves;
   TlCommBatch batch;   /* of the solver's messages */
-  unsigned char *said; /* of a gather: `said_room` bytes a rank, and where they begin and end */
-  size_t said_room, said_capacity, *said_at, *said_end;
+  unsigned char *said; /* of a gather: `said_bytes` bytes a rank, and where they begin and end */
+  size_t said_bytes, said_capacity, *said_at, *said_end;
   unsigned char *saying;
   size_t saying_capacity;
   TlDistCounters counters;

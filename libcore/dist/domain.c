@@ -255,7 +255,7 @@ static TlStatus cut_level(Cutter *c, TlDomain *domain, int level) {
   return settle(c, domain);
 }
 
-static TlStatus make_room(Cutter *c, size_t ranks) {
+static TlStatus reserve(Cutter *c, size_t ranks) {
   TL_TRY(TL_NEW(c->where, (size_t)c->count));
   TL_TRY(TL_NEW(c->range, ranks));
   TL_TRY(TL_NEW(c->range_of, ranks));
@@ -273,7 +273,7 @@ TlStatus tl_domain_cut(TlDomain *domain, TlComm *comm, const TlWeight *weight, i
     domain->ranks = ranks;
     c.again = false;
   }
-  TlStatus status = tl_comm_agree(comm, make_room(&c, (size_t)ranks));
+  TlStatus status = tl_comm_agree(comm, reserve(&c, (size_t)ranks));
   for (int level = 0; status == TL_OK && (1 << level) < 2 * ranks; level++)
     status = cut_level(&c, domain, level);
   tl_free(c.where);

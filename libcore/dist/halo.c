@@ -39,7 +39,7 @@ void tl_halo_box(const TlHalo *halo, int rank, double box[6]) {
 }
 static const int64_t *wanted_by(const TlHalo *halo, int rank, size_t *count) {
   *count = (size_t)box_of(halo, rank)[6];
-  return halo->wanted + (size_t)rank * halo->wanted_room;
+  return halo->wanted + (size_t)rank * halo->wanted_most;
 }
 
 static int64_t constraints(const TlBodies *b) {
@@ -92,7 +92,7 @@ static TlStatus share_wanted(TlHalo *halo, const int64_t *mine, size_t count) {
   size_t ranks = (size_t)tl_comm_size(halo->exchange.comm), most = 0;
   int64_t *padded = NULL;
   for (size_t r = 0; r < ranks; r++) most = (size_t)fmax((double)most, box_of(halo, (int)r)[6]);
-  halo->wanted_room = most;
+  halo->wanted_most = most;
   if (most == 0) return TL_OK;
   TlStatus status = TL_RESERVE(halo->wanted, halo->wanted_capacity, most * ranks);
   if (status == TL_OK) status = TL_NEW(padded, most);

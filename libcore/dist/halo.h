@@ -25,8 +25,8 @@ typedef struct TlHalo {
   TlExchange exchange; /* its peers are the neighbours, its items owned bodies */
   int64_t ghosts;
   double *boxes;   /* TL_HALO_BOX a rank: low and high corner, number of ids in `wanted` */
-  int64_t *wanted; /* ids at the other end of a rank's constraints, ascending; wanted_room a rank */
-  size_t wanted_room, wanted_capacity;
+  int64_t *wanted; /* ids at the other end of a rank's constraints, ascending; wanted_most a rank */
+  size_t wanted_most, wanted_capacity;
 } TlHalo;
 
 TlStatus tl_halo_new(TlHalo *halo, TlComm *comm);

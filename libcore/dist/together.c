@@ -34,7 +34,7 @@ static int32_t root_of(const Node *node, int32_t i) {
   return i;
 }
 
-/* The nodes of the merges, joined; lower ids are roots. node: room for two a merge. */
+/* The nodes of the merges, joined; lower ids are roots. node: space for two a merge. */
 static int32_t list_nodes(const TlBodies *b, Node *node) {
   const TlMerge *merge = b->pairs.of[TL_MERGES].row;
   size_t merges = b->pairs.of[TL_MERGES].count;

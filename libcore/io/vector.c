@@ -45,7 +45,7 @@ typedef struct Job {
 
 /* ---- in the worker ---- */
 
-/* Makes room for one more; full at each power of two. */
+/* Reserves space for one more; full at each power of two. */
 static TlStatus grow(void **items, int64_t count, size_t size) {
   if (count >= MOST) return tl_fail(TL_EINPUT, "more than %d points or features", MOST);
   if ((count & (count - 1)) != 0) return TL_OK;

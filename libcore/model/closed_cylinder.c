@@ -73,10 +73,10 @@ static int fan(const Ring *ring, double x, double y, int first, int count, int32
     if (i < first || left_out[i]) continue;
     double c = cos(2 * M_PI * i / count), s = sin(2 * M_PI * i / count);
     bool there = ring_point(ring, c * x - s * y, s * x + c * y, key + i, &point[i]);
-    double room = there ? point[i].gap - ring->field->limit : 0;
-    left_out[i] = !there || room >= 0;
+    double clear = there ? point[i].gap - ring->field->limit : 0;
+    left_out[i] = !there || clear >= 0;
     for (int away = 1; away <= count / 2; away++) {
-      if (2 * ring->size[0] * sin(M_PI * away / count) > room) break;
+      if (2 * ring->size[0] * sin(M_PI * away / count) > clear) break;
       left_out[(i + away) % count] = left_out[(i + count - away) % count] = true;
     }
   }

@@ -70,7 +70,7 @@ static Side *find_side(const Making *m, int32_t low, int32_t high) {
   return &m->side[at];
 }
 
-/* Room for one more: a power of two, half empty. */
+/* Reserves space for one more: a power of two, half empty. */
 static TlStatus reserve_side(Making *m) {
   if (2 * (m->sides + 1) <= m->places) return TL_OK;
   Side *old = m->side;

@@ -292,7 +292,7 @@ static inline TlBond *tl_bonds(const TlPairState *pairs) {
 void tl_pair_state_free(TlPairState *pairs);
 /* Into an empty one. */
 TlStatus tl_pair_state_copy(TlPairState *to, const TlPairState *from);
-/* Room for count rows in all; keeps what is there. */
+/* Reserves space for count rows in all; keeps what is there. */
 TlStatus tl_pair_rows_reserve(TlPairRows *rows, TlPairKind kind, size_t count);
 /* At the end: tl_pair_state_sort is to follow. row: a struct of the kind. */
 TlStatus tl_pair_state_add(TlPairState *pairs, TlPairKind kind, const void *row);

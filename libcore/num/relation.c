@@ -41,11 +41,11 @@ static double correlation(const double *a, const double *b, int64_t n) {
 }
 
 /* Of y over the pairs that these say. */
-static double median(const Ranked *of, int64_t n, const double *y, Ranked *room) {
+static double median(const Ranked *of, int64_t n, const double *y, Ranked *scratch) {
   if (n == 0) return NAN;
-  for (int64_t i = 0; i < n; i++) room[i] = (Ranked){y[of[i].of], i};
-  qsort(room, (size_t)n, sizeof *room, by_value);
-  return 0.5 * (room[(n - 1) / 2].value + room[n / 2].value);
+  for (int64_t i = 0; i < n; i++) scratch[i] = (Ranked){y[of[i].of], i};
+  qsort(scratch, (size_t)n, sizeof *scratch, by_value);
+  return 0.5 * (scratch[(n - 1) / 2].value + scratch[n / 2].value);
 }
 
 TlStatus tl_relation(const double *x, const double *y, int64_t n, TlRelation *r) {
@@ -54,15 +54,15 @@ TlStatus tl_relation(const double *x, const double *y, int64_t n, TlRelation *r)
   TL_TRY(TL_NEW(sorted, 2 * (size_t)n));
   TlStatus status = TL_NEW(rank, 2 * (size_t)n);
   if (status == TL_OK) {
-    Ranked *room = sorted + n;
+    Ranked *scratch = sorted + n;
     int64_t quarter = n / 4;
     sort(y, n, sorted);
     ranks_of(sorted, n, rank + n);
     sort(x, n, sorted);
     ranks_of(sorted, n, rank);
     r->correlation = correlation(rank, rank + n, n);
-    r->lowest = median(sorted, quarter, y, room);
-    r->highest = median(sorted + n - quarter, quarter, y, room);
+    r->lowest = median(sorted, quarter, y, scratch);
+    r->highest = median(sorted + n - quarter, quarter, y, scratch);
   }
   tl_free(sorted);
   tl_free(rank);

@@ -31,7 +31,7 @@ typedef struct Moment {
 /* What grows while the frames go by. */
 typedef struct Reading {
   TlBlocks *blocks;
-  size_t block_room, moment_room;
+  size_t block_capacity, moment_capacity;
   Moment *moment;
   int64_t moments, run, first_block; /* the last two of the run that is read */
   bool has_terrain;
@@ -116,7 +116,7 @@ static int64_t find_block(const Reading *r, int64_t id) {
 /* Blocks stay in the order of their ids; most come in that order, with the first frame. */
 static TlStatus insert_block(Reading *r, int64_t at, const Seen *body) {
   TlBlocks *b = r->blocks;
-  TL_TRY(TL_RESERVE(b->block, r->block_room, (size_t)b->count + 1));
+  TL_TRY(TL_RESERVE(b->block, r->block_capacity, (size_t)b->count + 1));
   if (at < b->count) {
     memmove(b->block + at + 1, b->block + at, (size_t)(b->count - at) * sizeof *b->block);
     for (int64_t i = 0; i < r->moments; i++) r->moment[i].block += r->moment[i].block >= at;
@@ -132,7 +132,7 @@ static TlStatus insert_block(Reading *r, int64_t at, const Seen *body) {
 }
 
 static TlStatus add_moment(Reading *r, int64_t block, const TlBlockMoment *at) {
-  TL_TRY(TL_RESERVE(r->moment, r->moment_room, (size_t)r->moments + 1));
+  TL_TRY(TL_RESERVE(r->moment, r->moment_capacity, (size_t)r->moments + 1));
   r->moment[r->moments++] = (Moment){block, *at};
   return TL_OK;
 }
@@ -389,7 +389,7 @@ static TlStatus take_cells(const TlBlocks *b, const TlTable *t, int64_t first, i
 
 TlStatus tl_blocks_read_cells(const TlBlocks *b, const char *const *runs, TlBlockCell **cell,
                               int64_t *count) {
-  size_t room = 0;
+  size_t capacity = 0;
   TlStatus status = TL_OK;
   *cell = NULL;
   *count = 0;
@@ -400,7 +400,7 @@ TlStatus tl_blocks_read_cells(const TlBlocks *b, const char *const *runs, TlBloc
     char *path = b->every_step[run] ? cells_path(runs[run]) : NULL;
     if (!b->every_step[run]) continue;
     status = path ? tl_table_read_growing(path, &table) : TL_ENOMEM;
-    if (status == TL_OK) status = TL_RESERVE(*cell, room, (size_t)(*count + table.rows));
+    if (status == TL_OK) status = TL_RESERVE(*cell, capacity, (size_t)(*count + table.rows));
     if (status == TL_OK) status = take_cells(b, &table, first, end, *cell, count);
     tl_table_free(&table);
     tl_free(path);

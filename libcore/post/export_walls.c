@@ -140,7 +140,7 @@ void tl_walls_mesh_free(TlWallMesh *m) {
   *m = (TlWallMesh){0};
 }
 
-/* Room for a pipe, the largest, a part. */
+/* Space for a pipe, the largest, a part. */
 static TlStatus new_mesh(TlWallMesh *m, size_t parts) {
   size_t points = 5 * SIDES * parts, triangles = 8 * SIDES * parts;
   *m = (TlWallMesh){0};

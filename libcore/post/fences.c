@@ -32,7 +32,7 @@ typedef struct Fences {
   int name_field;   /* -1: none */
   Passage *passage;
   int64_t passages;
-  size_t room;
+  size_t capacity;
 } Fences;
 
 /* ---- reading ---- */
@@ -172,7 +172,7 @@ static TlStatus pass(Fences *f, int64_t fence, int64_t block, const TlBlockMomen
                      const double value[VALUES]) {
   Passage *p = f->passages > 0 ? &f->passage[f->passages - 1] : NULL;
   if (!p || p->fence != fence || p->block != block) {
-    TL_TRY(TL_RESERVE(f->passage, f->room, (size_t)f->passages + 1));
+    TL_TRY(TL_RESERVE(f->passage, f->capacity, (size_t)f->passages + 1));
     p = &f->passage[f->passages++];
     *p = (Passage){.fence = fence, .block = block, .at = *at};
   } else if (value[ENERGY] > p->value[ENERGY]) {

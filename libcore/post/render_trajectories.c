@@ -32,13 +32,13 @@ TlStatus tl_trajectories_read(const char *run, const int64_t *frames, int64_t co
                               double low, double high, TlTrajectories *w) {
   const TlTraceTube style = {.radius_m = 0.5 * thick_m};
   TlFrame before = {0};
-  size_t room = 0;
+  size_t capacity = 0;
   *w = (TlTrajectories){0};
   TlStatus status = TL_NEW(w->until, (size_t)count);
   for (int64_t k = 0; status == TL_OK && k < count; k++) {
     TlFrame now = {0};
     status = tl_results_read_frame(run, frames[k], &now);
-    if (status == TL_OK) status = TL_RESERVE(w->tube, room, (size_t)(w->count + now.count));
+    if (status == TL_OK) status = TL_RESERVE(w->tube, capacity, (size_t)(w->count + now.count));
     if (status == TL_OK && k > 0) add_legs(&before, &now, &style, low, high, w);
     w->until[k] = w->count;
     tl_frame_free(&before);

@@ -52,7 +52,7 @@ static double largest_of(const TlReportRun *run, const char *column) {
 
 /* "3, 17, 20 and 5 more": ids of the grains for which `wanted` holds, rising; how many. */
 static int64_t name_grains(const TlReportRun *run, bool (*wanted)(const TlReportRun *, int64_t),
-                           char *text, size_t room) {
+                           char *text, size_t size) {
   enum { NAMED = 12 };
   int64_t count = 0, least[NAMED];
   size_t used = 0;
@@ -65,11 +65,11 @@ static int64_t name_grains(const TlReportRun *run, bool (*wanted)(const TlReport
       if (k < NAMED) least[k] = least[k - 1];
     if (k < NAMED) least[k] = id;
   }
-  for (int64_t k = 0; k < count && k < NAMED && used < room; k++)
-    used += (size_t)snprintf(text + used, room - used, "%s%lld", k > 0 ? ", " : "",
+  for (int64_t k = 0; k < count && k < NAMED && used < size; k++)
+    used += (size_t)snprintf(text + used, size - used, "%s%lld", k > 0 ? ", " : "",
                              (long long)least[k]);
-  if (count > NAMED && used < room)
-    snprintf(text + used, room - used, " and %lld more", (long long)count - NAMED);
+  if (count > NAMED && used < size)
+    snprintf(text + used, size - used, " and %lld more", (long long)count - NAMED);
   return count;
 }
 

@@ -22,7 +22,7 @@ void tl_boundary_force_add(TlBoundaryForce *to, const TlBoundaryForce *more);
 
 /* Collective; after a step, before bodies leave or change their rank. force: of each boundary of
  * the run, in its order, and behind them of the contacts on the body of this id (-1: none); it has
- * room for one more than there are boundaries. */
+ * space for one more than there are boundaries. */
 TlStatus tl_boundary_forces(struct TlRun *run, int64_t body, TlBoundaryForce *force);
 
 /* boundary.csv: the forces of a step are taken right after it (collective), and written, a line a

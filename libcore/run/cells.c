@@ -86,7 +86,7 @@ static TlCellRow *slot_of(const TlCells *c, int64_t id, int64_t cell) {
 }
 
 /* At most half of the slots are taken. */
-static TlStatus make_room(TlCells *c) {
+static TlStatus reserve(TlCells *c) {
   enum { FIRST = 64 };
   TlCells wide = {.slots = c->slots > 0 ? 2 * c->slots : FIRST};
   if (2 * (c->count + 1) <= c->slots) return TL_OK;
@@ -114,7 +114,7 @@ static void raise(TlCellRow *to, const TlCellRow *by) {
 }
 
 TlStatus tl_cells_add(TlCells *c, const TlCellRow *row) {
-  TL_TRY(make_room(c));
+  TL_TRY(reserve(c));
   TlCellRow *s = slot_of(c, row->id, row->cell);
   if (s->cell >= 0) {
     raise(s, row);

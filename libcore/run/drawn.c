@@ -167,7 +167,7 @@ static double volume_of(const Box *box) {
 }
 
 /* Of the region, for the message; by the shoelace rule where a polygon bounds it. */
-static double room_of(const Box *box) {
+static double region_volume(const Box *box) {
   const TlReleaseSetup *r = &box->place->setup->release;
   const TlCorner *c = r->polygon.items;
   double x = box->high.x - box->low.x, y = box->high.y - box->low.y, area = x * y;
@@ -180,14 +180,14 @@ static double room_of(const Box *box) {
 
 static TlStatus full(const Box *box) {
   const TlDrawnGrain *g = &box->grain[box->done];
-  return tl_study_fail(box->place->study, TL_EINPUT,
-                       box->place->setup->release.sizes.count > 0 ? "release.sizes"
-                                                                  : "release.count",
-                       "%lld of %lld grains found a place and fill %.3g of the region's volume; "
-                       "the next, %g m across, found none in %lld tries: fewer grains, a larger "
-                       "region or more release.tries",
-                       (long long)box->done, (long long)box->count, volume_of(box) / room_of(box),
-                       2 * g->radius_m, (long long)box->place->setup->release.tries);
+  return tl_study_fail(
+      box->place->study, TL_EINPUT,
+      box->place->setup->release.sizes.count > 0 ? "release.sizes" : "release.count",
+      "%lld of %lld grains found a place and fill %.3g of the region's volume; "
+      "the next, %g m across, found none in %lld tries: fewer grains, a larger "
+      "region or more release.tries",
+      (long long)box->done, (long long)box->count, volume_of(box) / region_volume(box),
+      2 * g->radius_m, (long long)box->place->setup->release.tries);
 }
 
 /* The corners of all ground that the region covers would do; its bins only want a range. */

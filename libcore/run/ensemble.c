@@ -30,7 +30,7 @@ typedef struct Release {
   TlEnsemble *e;
   TlRun *run;
   int64_t number, first; /* of the release, and of its first block */
-  size_t *room;          /* of each block: poses that there is memory for */
+  size_t *capacity;      /* of each block: poses that there is memory for */
   int64_t *since;        /* of each block: as TlStandstill.since */
   unsigned char *leaves; /* of each body: TlLeaving, in this step */
   int64_t net_bonds;     /* of its nets, at the start */
@@ -85,7 +85,7 @@ static TlStatus keep_poses(const Release *r) {
     if (!is_there(r, i)) continue;
     int64_t k = block_of(r, i), number = r->first + k;
     TlBlockRecord *record = &r->e->record[number];
-    TL_TRY(TL_RESERVE(r->e->pose[number], r->room[k], (size_t)record->moments + 1));
+    TL_TRY(TL_RESERVE(r->e->pose[number], r->capacity[k], (size_t)record->moments + 1));
     r->e->pose[number][record->moments++] = pose_of(b, i);
   }
   return TL_OK;
@@ -286,13 +286,13 @@ static TlStatus run_release(TlEnsemble *e, TlRun *run, int64_t number) {
   Release r = {.e = e, .run = run, .number = number, .first = number * e->together};
   TL_TRY(tl_context(vary(e, run, number), "%s %lld", what, (long long)number));
   TL_TRY(TL_NEW(run->state, 1));
-  TlStatus status = TL_NEW(r.room, n);
+  TlStatus status = TL_NEW(r.capacity, n);
   if (status == TL_OK) status = TL_NEW(r.since, n);
   if (status == TL_OK) status = TL_NEW(r.leaves, bodies);
   if (status == TL_OK) status = begin_release(&r);
   if (status == TL_OK) status = follow(&r);
   if (status == TL_OK) status = end_release(&r);
-  tl_free(r.room);
+  tl_free(r.capacity);
   tl_free(r.since);
   tl_free(r.leaves);
   tl_run_state_free(run->state);

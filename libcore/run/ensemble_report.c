@@ -207,7 +207,7 @@ static bool drawn(const TlEnsemble *e, int64_t range, int64_t i, double value[FI
   return started(&e->record[i]);
 }
 
-/* value: room for a number of each block. */
+/* value: space for a number of each block. */
 static TlStatus report_dependence(const TlEnsemble *e, int64_t range, const char *key,
                                   double *const value[FIGURES], TlReport *r) {
   int64_t n = 0;

@@ -45,7 +45,7 @@ static TlStatus write_text(const TlLines *l, TlSharedFile *file, int64_t at) {
   return tl_outpart_put(part, at, l->text.text, l->text.used);
 }
 
-/* where: room for a number of each rank. Rank 0 says where its lines end, the others how long theirs are. */
+/* where: space for a number of each rank. Rank 0 says where its lines end, the others how long theirs are. */
 static TlStatus write_others(TlLines *l, int64_t *where) {
   TlResultsWriter *writer = l->output->writer;
   TlOutFile named = {0};

@@ -26,8 +26,8 @@ void tl_walls_free(TlWalls *w) {
 /* ---- table ---- */
 
 static TlStatus add_row(TlWallData *d, size_t *capacity, const double v[4]) {
-  size_t n = (size_t)d->drive.rows + 1, room = *capacity;
-  TL_TRY(TL_RESERVE(d->time_s, room, n));
+  size_t n = (size_t)d->drive.rows + 1, time_capacity = *capacity;
+  TL_TRY(TL_RESERVE(d->time_s, time_capacity, n));
   TL_TRY(TL_RESERVE(d->displacement_m, *capacity, n));
   d->time_s[n - 1] = v[0];
   d->displacement_m[n - 1] = tl_vec3(v[1], v[2], v[3]);

@@ -68,7 +68,7 @@ typedef struct Boxes {
   uint32_t most;
 } Boxes;
 
-static TlStatus make_room(Boxes *b, uint32_t label) {
+static TlStatus reserve(Boxes *b, uint32_t label) {
   if (label > (1u << 30))
     return tl_fail(TL_EINPUT, "label %u is implausibly large; is this a stack of labels?", label);
   size_t before = b->capacity;
@@ -85,7 +85,7 @@ static TlStatus grow_boxes(const TlVolume *part, int64_t first, Boxes *b) {
       for (int64_t x = 0; x < part->nx; x++, at++) {
         uint32_t label = part->u32[at];
         if (label == 0) continue;
-        if (label > b->most) TL_TRY(make_room(b, label));
+        if (label > b->most) TL_TRY(reserve(b, label));
         grow_box(&b->box[label], x, y, first + z);
       }
   return TL_OK;
@@ -94,7 +94,7 @@ static TlStatus grow_boxes(const TlVolume *part, int64_t first, Boxes *b) {
 TlStatus tl_grain_stack_boxes(const TlGrainStack *s, TlLabelBox **boxes, uint32_t *most) {
   Boxes b = {0};
   int64_t nz = s->labels->head.nz;
-  TlStatus status = make_room(&b, 0);
+  TlStatus status = reserve(&b, 0);
   for (int64_t z = 0; status == TL_OK && z < nz; z += s->at_once) {
     TlVolume part;
     status = read_labels(s, z, least(s->at_once, nz - z), &part);

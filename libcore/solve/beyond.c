@@ -11,14 +11,14 @@ enum { EVERY = 4, EACH_FROM = 2, LEFT = 2 };
 static const double MOST_BETA = 100;
 
 TlBeyond tl_beyond_start(const TlGroup *group, bool each) {
-  double *room = group->beyond;
+  double *value = group->beyond;
   int32_t n = group->islands;
-  memset(room, 0, (size_t)n * TL_BEYOND_ROOM * sizeof *room);
+  memset(value, 0, (size_t)n * TL_BEYOND_VALUES * sizeof *value);
   return (TlBeyond){.group = group,
                     .each = each,
-                    .beta = room,
-                    .went = room + n,
-                    .sum = room + 2 * n,
+                    .beta = value,
+                    .went = value + n,
+                    .sum = value + 2 * n,
                     .exact = group->beyond_exact};
 }
 

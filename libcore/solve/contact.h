@@ -101,9 +101,9 @@ typedef struct TlLink {
   int32_t load_bytes, result_bytes;
 } TlLink;
 
-/* Room of the sweeps: bytes a contact for what they read of it, and for what steps beyond sweeps compare (rest.c);
+/* Scratch of the sweeps: bytes a contact for what they read of it, and for what steps beyond sweeps compare (rest.c);
  * doubles an island for these steps (beyond.h). */
-enum { TL_SWEEP_ROOM = 192, TL_COMPARE_ROOM = 48, TL_BEYOND_ROOM = 5 };
+enum { TL_SWEEP_BYTES = 192, TL_COMPARE_BYTES = 48, TL_BEYOND_VALUES = 5 };
 
 /* What a sweep may leave alone: nothing changes at a pair while neither body is hit and its level
  * has not come. Scratch of ETM. */
@@ -132,10 +132,10 @@ typedef struct TlGroup {
   bool large;            /* its stop tests are few and read late (rest.c), on one rank, too */
   TlPairMemo *memo;      /* one a pair */
   double *scratch;       /* 3 * islands */
-  void *sweep_room;      /* TL_SWEEP_ROOM bytes for each of `contact` (rest.c) */
-  void *compare_room;    /* TL_COMPARE_ROOM likewise */
+  void *sweep_scratch;   /* TL_SWEEP_BYTES bytes for each of `contact` (rest.c) */
+  void *compare_scratch; /* TL_COMPARE_BYTES likewise */
   double *product;       /* [3 * pairs] likewise */
-  double *beyond;        /* [TL_BEYOND_ROOM * islands] (beyond.c) */
+  double *beyond;        /* [TL_BEYOND_VALUES * islands] (beyond.c) */
   TlExact *beyond_exact; /* [3 * islands] of large groups, else NULL */
   int32_t *impulses;     /* [pairs] of collisions, counted up; NULL: nobody asks, as on one rank */
   /* with share only: */

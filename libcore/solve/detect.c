@@ -118,7 +118,7 @@ static TlStatus recall_points(void *context, const TlSlot *slot, int thread, boo
   const int32_t *held = job->detect->held;
   int32_t one = held[x->body[slot->a]];
   TlManifolds *manifolds = job->detect->manifolds;
-  TlPoint *room;
+  TlPoint *space;
   size_t count;
   if (one < 0 || one != held[x->body[slot->b]]) return TL_OK;
   if (!tl_detect_remembers(x->shape[slot->a], x->shape[slot->b])) return TL_OK;
@@ -131,11 +131,11 @@ static TlStatus recall_points(void *context, const TlSlot *slot, int thread, boo
     return TL_OK;
   }
   if (row->place < 0) return TL_OK; /* it was searched less far */
-  TL_TRY(tl_manifolds_room(manifolds, thread, &room));
+  TL_TRY(tl_manifolds_reserve(manifolds, thread, &space));
   TlQuat turn = x->rotation[slot->a];
   for (size_t k = 0; k < count; k++) {
     if (row[k].place < 0 || row[k].place >= (int32_t)count) return TL_OK; /* no row of ours */
-    room[row[k].place] = (TlPoint){
+    space[row[k].place] = (TlPoint){
         .p = tl_add(x->position[slot->a], tl_quat_rotate(turn, row[k].point)),
         .n = tl_quat_rotate(turn, row[k].normal),
         .gap = row[k].gap,
@@ -154,14 +154,14 @@ static TlStatus keep_known(const Job *job, const TlSlot *slot, Known *known, TlP
                            int thread) {
   const TlMargin *m = &slot->margin;
   TlManifolds *manifolds = job->detect->manifolds;
-  TlPoint *room;
+  TlPoint *space;
   if (points->count == 0) return TL_OK;
-  TL_TRY(tl_manifolds_room(manifolds, thread, &room));
+  TL_TRY(tl_manifolds_reserve(manifolds, thread, &space));
   double least = INFINITY;
   for (size_t i = 0; i < points->count; i++) least = tl_min(points->point[i].gap, least);
   known->band = band_of(m, least);
   int count = tl_manifold(points->point, points->count, known->band, SPREAD * m->size,
-                          known->impulse, known->count, room);
+                          known->impulse, known->count, space);
   tl_manifolds_keep(manifolds, thread, (size_t)slot->number, count);
   return TL_OK;
 }

@@ -29,7 +29,7 @@ static void raise_top(TlLengths *l, int32_t top) {
   l->top = top;
 }
 
-static void make_room(TlLengths *l, int32_t top) {
+static void make_space(TlLengths *l, int32_t top) {
   if (l->longest == 0)
     l->top = top;
   else
@@ -39,7 +39,7 @@ static void make_room(TlLengths *l, int32_t top) {
 void tl_lengths_add(TlLengths *l, double length) {
   if (!(length > 0)) length = 1e-300; /* two centres in one place */
   int32_t e = exponent(length), under;
-  make_room(l, e);
+  make_space(l, e);
   under = l->top - e;
   l->class[under < TL_LENGTH_CLASSES ? under : TL_LENGTH_CLASSES - 1]++;
   l->longest = fmax(l->longest, length);
@@ -48,7 +48,7 @@ void tl_lengths_add(TlLengths *l, double length) {
 void tl_lengths_merge(TlLengths *l, const TlLengths *other) {
   if (other->longest == 0) return;
   TlLengths theirs = *other;
-  make_room(l, other->top);
+  make_space(l, other->top);
   raise_top(&theirs, l->top);
   for (int k = 0; k < TL_LENGTH_CLASSES; k++) l->class[k] += theirs.class[k];
   l->longest = fmax(l->longest, other->longest);

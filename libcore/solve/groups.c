@@ -191,7 +191,7 @@ static TlStatus fill_cells(const Making *m, TlGroup *g, int32_t first, int32_t l
   int32_t *phase = tl_arena_push(m->arena, (size_t)phases + 1, sizeof *phase);
   g->scratch = tl_arena_push(m->arena, 3 * (size_t)g->islands, sizeof *g->scratch);
   g->memo = tl_arena_push(m->arena, (size_t)(last - first) + 1, sizeof *g->memo);
-  g->beyond = tl_arena_push(m->arena, TL_BEYOND_ROOM * (size_t)g->islands, sizeof *g->beyond);
+  g->beyond = tl_arena_push(m->arena, TL_BEYOND_VALUES * (size_t)g->islands, sizeof *g->beyond);
   if (!cell || !phase || !g->scratch || !g->memo || !g->beyond) return TL_ENOMEM;
   if (g->large) {
     g->beyond_exact = tl_arena_push(m->arena, 3 * (size_t)g->islands, sizeof *g->beyond_exact);
@@ -214,28 +214,28 @@ static TlStatus fill_cells(const Making *m, TlGroup *g, int32_t first, int32_t l
 }
 
 /* Of the contacts and pairs of all groups (contact.h). */
-typedef struct SweepRooms {
+typedef struct SweepScratch {
   void *sweep, *compare;
   double *product;
-} SweepRooms;
+} SweepScratch;
 
-static bool make_rooms(TlArena *arena, int32_t contacts, int32_t pairs, SweepRooms *r) {
+static bool make_scratch(TlArena *arena, int32_t contacts, int32_t pairs, SweepScratch *r) {
   size_t points = (size_t)contacts + 1;
-  r->sweep = tl_arena_push(arena, points, TL_SWEEP_ROOM);
-  r->compare = tl_arena_push(arena, points, TL_COMPARE_ROOM);
+  r->sweep = tl_arena_push(arena, points, TL_SWEEP_BYTES);
+  r->compare = tl_arena_push(arena, points, TL_COMPARE_BYTES);
   r->product = tl_arena_push(arena, 3 * ((size_t)pairs + 1), sizeof *r->product);
   return r->sweep && r->compare && r->product;
 }
 
-/* rooms: NULL: none. */
-static void hand_out(TlGroups *groups, const SweepRooms *rooms) {
+/* scratch: NULL: none. */
+static void hand_out(TlGroups *groups, const SweepScratch *scratch) {
   for (int32_t g = 0, first = 0; g < groups->count; g++) {
     groups->group[g].pair = groups->pair + first;
     groups->group[g].contact = groups->contact;
-    if (rooms) {
-      groups->group[g].sweep_room = rooms->sweep;
-      groups->group[g].compare_room = rooms->compare;
-      groups->group[g].product = rooms->product + 3 * first;
+    if (scratch) {
+      groups->group[g].sweep_scratch = scratch->sweep;
+      groups->group[g].compare_scratch = scratch->compare;
+      groups->group[g].product = scratch->product + 3 * first;
     }
     if (groups->pair_ns) groups->group[g].impulses = groups->pair_ns + first;
     first += groups->group[g].pairs;
@@ -251,8 +251,8 @@ static TlStatus lay_out(Making *m, TlGroups *groups) {
   points = here + m->guests.contacts;
   TlPair *pair = tl_arena_push(m->arena, (size_t)(m->count + m->guests.pairs) + 1, sizeof *pair);
   TlContact *contact = tl_arena_push(m->arena, (size_t)points + 1, sizeof *contact);
-  SweepRooms rooms;
-  if (!pair || !contact || !make_rooms(m->arena, points, m->entries, &rooms)) return TL_ENOMEM;
+  SweepScratch scratch;
+  if (!pair || !contact || !make_scratch(m->arena, points, m->entries, &scratch)) return TL_ENOMEM;
   if (m->sync) {
     groups->pair_ns = tl_arena_push(m->arena, (size_t)m->entries + 1, sizeof *groups->pair_ns);
     groups->found_ns = tl_arena_push(m->arena, (size_t)m->count + 1, sizeof *groups->found_ns);
@@ -293,7 +293,7 @@ static TlStatus lay_out(Making *m, TlGroups *groups) {
     at += from_pair[i].count;
   }
   groups->contacts = at;
-  hand_out(groups, &rooms);
+  hand_out(groups, &scratch);
   return TL_OK;
 }
 

@@ -141,7 +141,7 @@ typedef struct TlNsProblem {
   double
       slack_m_s; /* sweeps pass over patches that change velocities by less; 0: none that bears */
   TlNsImpulses before, last,
-      more; /* room of steps beyond sweeps, lists NULL: without (tl_nonsmooth_further) */
+      more; /* scratch of steps beyond sweeps, lists NULL: without (tl_nonsmooth_further) */
 } TlNsProblem;
 
 /* Rows of one island that are visited one after the other: joints [first_joint, last_joint), then bonds
@@ -166,7 +166,7 @@ void tl_nonsmooth_warm(const TlNsProblem *problem, const TlNsRange *range);
  * less than this, until its bodies' have changed by this much. */
 double tl_nonsmooth_sweep(const TlNsProblem *problem, const TlNsRange *range);
 
-/* Steps beyond sweeps (beyond.h), with room for them in the problem.
+/* Steps beyond sweeps (beyond.h), with scratch for them in the problem.
  *
  * Note the impulses before a sweep. */
 void tl_nonsmooth_note(const TlNsProblem *problem, const TlNsRange *range);

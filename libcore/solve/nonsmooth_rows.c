@@ -498,11 +498,12 @@ static TlStatus reserve(TlNsRows *r, Item **item) {
   r->range_at = tl_arena_push(r->arena, pairs + 1, sizeof *r->range_at);
   *item = tl_arena_push(r->arena, rows, sizeof **item);
   TlNsSolver solver = r->model->nonsmooth.solver;
-  bool room = solver == TL_NS_SWEEPS || (reserve_impulses(r, contacts, joints, bonds, &q->before) &&
-                                         reserve_impulses(r, contacts, joints, bonds, &q->last));
+  bool impulses =
+      solver == TL_NS_SWEEPS || (reserve_impulses(r, contacts, joints, bonds, &q->before) &&
+                                 reserve_impulses(r, contacts, joints, bonds, &q->last));
   if (solver == TL_NS_GRADIENTS)
-    room = room && reserve_impulses(r, contacts, joints, bonds, &q->more);
-  bool all = room && q->body && q->patch && q->point && q->arm && q->resist && q->joint &&
+    impulses = impulses && reserve_impulses(r, contacts, joints, bonds, &q->more);
+  bool all = impulses && q->body && q->patch && q->point && q->arm && q->resist && q->joint &&
              r->origin && r->reaction && q->bond && r->bonded && r->bond_lambda && r->impact &&
              r->island && r->range && r->range_at && *item;
   return all ? TL_OK : TL_ENOMEM;

@@ -23,7 +23,8 @@ typedef struct RestPoint {
   TlVec3 impulse;
   double knn, t11, t12, t22, slide, friction, allowed_speed;
 } RestPoint;
-_Static_assert(sizeof(RestPoint) <= TL_SWEEP_ROOM, "a contact's room in the sweeps");
+_Static_assert(sizeof(RestPoint) <= TL_SWEEP_BYTES,
+               "a contact fits into the scratch of the sweeps");
 
 /* The same of the position rule. */
 typedef struct PushPoint {
@@ -31,7 +32,8 @@ typedef struct PushPoint {
   double knn, push, owed;
   double slops; /* 1/(slop/dt): from velocities to slops a step */
 } PushPoint;
-_Static_assert(sizeof(PushPoint) <= TL_SWEEP_ROOM, "a contact's room in the sweeps");
+_Static_assert(sizeof(PushPoint) <= TL_SWEEP_BYTES,
+               "a contact fits into the scratch of the sweeps");
 
 /* A body while one pair is visited: its points all push the same two, so these are read and
  * written once. hits: impulses that reached it. */
@@ -50,11 +52,13 @@ typedef struct Couple {
 typedef struct RestChange {
   TlVec3 before, by;
 } RestChange;
-_Static_assert(sizeof(RestChange) <= TL_COMPARE_ROOM, "a contact's room in comparisons");
+_Static_assert(sizeof(RestChange) <= TL_COMPARE_BYTES,
+               "a contact fits into the scratch of comparisons");
 typedef struct PushChange {
   double before, by;
 } PushChange;
-_Static_assert(sizeof(PushChange) <= TL_COMPARE_ROOM, "a contact's room in comparisons");
+_Static_assert(sizeof(PushChange) <= TL_COMPARE_BYTES,
+               "a contact fits into the scratch of comparisons");
 
 typedef struct Walk Walk;
 /* Largest change over the pair's points. */
@@ -387,8 +391,8 @@ TlStatus tl_rest_solve(const TlRestLaw *law, const TlGroup *g, const TlDynamics 
             .dynamics = dynamics,
             .open = open,
             .law = &rest_law,
-            .rest = g->sweep_room,
-            .rest_change = g->compare_room};
+            .rest = g->sweep_scratch,
+            .rest_change = g->compare_scratch};
   if (law->extrapolates) w.beyond = tl_beyond_start(g, false);
   TlAsking asking = {.group = g, .values = change + g->islands, .most = law->sweeps, .asked = -1};
   for (int32_t i = 0; i < g->islands; i++) change[i] = asking.values[i] = 0;
@@ -514,8 +518,8 @@ TlStatus tl_position_solve(const TlPositionLaw *law, const TlGroup *g, const TlD
             .open = open,
             .law = &position_law,
             .position = law,
-            .push = g->sweep_room,
-            .push_change = g->compare_room};
+            .push = g->sweep_scratch,
+            .push_change = g->compare_scratch};
   if (law->extrapolates) w.beyond = tl_beyond_start(g, false);
   TlAsking asking = {.group = g, .values = change + g->islands, .most = -1, .asked = -1};
   for (int32_t i = 0; i < g->islands; i++) change[i] = 0;

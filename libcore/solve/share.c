@@ -38,14 +38,14 @@ struct TlShare {
   Exchange scatter, collect;            /* of all bodies */
   Exchange spread_first, spread_second; /* of those in cells: to their owners, and from there */
   Exchange *after;                      /* [phases] */
-  unsigned char *out, *in;              /* room for the largest exchange */
+  unsigned char *out, *in;              /* as large as the largest exchange */
   const TlSolved *solved;
   int32_t solved_count;
   Result *away, *home;
   int32_t aways, homes;
 };
 
-_Static_assert(sizeof(TlTwist) <= TL_SHARE_ROOM, "room for a velocity in an exchange");
+_Static_assert(sizeof(TlTwist) <= TL_SHARE_BYTES, "a velocity fits into an exchange");
 
 const TlSync *tl_share_sync(const TlShare *share) {
   return share->sync;
@@ -76,7 +76,7 @@ typedef struct CargoBody {
 typedef struct CargoPair {
   int64_t low, high, tag;
   uint64_t key;
-  int32_t island, phase, count, load_bytes, result_bytes, room;
+  int32_t island, phase, count, load_bytes, result_bytes, unused;
   CargoBody a, b;
 } CargoPair; /* then its contacts, or the load of a link */
 
@@ -243,7 +243,7 @@ static int by_id(const void *one, const void *two) {
   return (a > b) - (a < b);
 }
 
-static TlStatus make_room(TlShare *s, size_t guests) {
+static TlStatus reserve(TlShare *s, size_t guests) {
   size_t n = (size_t)s->total + guests + 1;
   s->id = tl_arena_push(s->arena, n, sizeof *s->id);
   s->owner = tl_arena_push(s->arena, n, sizeof *s->owner);
@@ -257,7 +257,7 @@ static TlStatus make_room(TlShare *s, size_t guests) {
 }
 
 static TlStatus list_local(TlShare *s, const TlMovers *b) {
-  TL_TRY(make_room(s, 0));
+  TL_TRY(reserve(s, 0));
   for (int64_t i = 0; i < b->total; i++) {
     s->id[i] = b->id[i];
     s->owner[i] = i < b->owned ? s->sync->rank : s->sync->rank_of(s->sync->ctx, i);
@@ -272,7 +272,7 @@ static TlStatus list_local(TlShare *s, const TlMovers *b) {
 static TlStatus grow(TlShare *s, size_t guests) {
   TlShare old = *s;
   size_t n = (size_t)s->total;
-  TL_TRY(make_room(s, guests));
+  TL_TRY(reserve(s, guests));
   if (n == 0) return TL_OK;
   memcpy(s->id, old.id, n * sizeof *s->id);
   memcpy(s->owner, old.owner, n * sizeof *s->owner);
@@ -511,7 +511,7 @@ static TlStatus make_exchange(TlArena *arena, const Move *out, int32_t outs, con
 
 static TlStatus run(const TlShare *s, const Exchange *e, void *values, size_t size) {
   unsigned char *array = values, *out = s->out, *in = s->in;
-  assert(size <= TL_SHARE_ROOM);
+  assert(size <= TL_SHARE_BYTES);
   if (e->outs == 0 && e->ins == 0) return TL_OK;
   for (int32_t k = 0; k < e->ins; k++) {
     const Parcel *p = &e->in[k];
@@ -802,8 +802,8 @@ TlStatus tl_share_routes(TlShare *s, const TlMovers *b, const TlIslands *is, con
   TL_TRY(list_after(s, &u, stops, phases));
   TL_TRY(list_results(s, pairs, count, plan, guests));
   size_t most = (size_t)(u.of_mines > u.by_mes ? u.of_mines : u.by_mes) + 1;
-  s->out = tl_arena_push(s->arena, most, TL_SHARE_ROOM);
-  s->in = tl_arena_push(s->arena, most, TL_SHARE_ROOM);
+  s->out = tl_arena_push(s->arena, most, TL_SHARE_BYTES);
+  s->in = tl_arena_push(s->arena, most, TL_SHARE_BYTES);
   return s->out && s->in ? TL_OK : TL_ENOMEM;
 }
 

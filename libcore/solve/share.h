@@ -68,8 +68,8 @@ TlTwist *tl_share_twists(const TlShare *share);
 const TlVec3 *tl_share_carried(const TlShare *share);
 
 /* The owners' values to all ranks that use them, and back; over local bodies and guests, of at most
- * TL_SHARE_ROOM bytes each. */
-enum { TL_SHARE_ROOM = 128 };
+ * TL_SHARE_BYTES bytes each. */
+enum { TL_SHARE_BYTES = 128 };
 TlStatus tl_share_scatter(const TlShare *share, void *values, size_t size);
 TlStatus tl_share_collect(const TlShare *share, void *values, size_t size);
 /* Of the islands that are solved by cells: from where they are valid to all that use them. */

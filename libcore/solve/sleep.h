@@ -68,7 +68,7 @@ TlStatus tl_sleep_keep_places(TlPairState *pairs);
 TlStatus tl_sleep_contacts(const TlStep *step);
 /* What sleeping bodies and their contacts are for the report. */
 void tl_sleep_report(const TlStep *step, TlStepReport *report);
-/* Contact points of sleeping pairs, as tl_step_contacts: appended; rows has room for one a row of the
+/* Contact points of sleeping pairs, as tl_step_contacts: appended; rows has space for one a row of the
  * kind TL_SLEEPING. */
 TlStatus tl_sleep_rows(const TlBodies *bodies, double step_s, TlContactRow *rows, int64_t *count);
 

@@ -33,7 +33,8 @@ typedef struct Recheck {
   const TlStep *step;
   const TlBodies *bodies;
   const TlMotion *motion;
-  double *room; /* of each pair: least gap at the start less the motion, over the smaller radius */
+  double *
+      clearance; /* of each pair: least gap at the start less the motion, over the smaller radius */
   TlManifolds *kept;   /* a boundary pair has a slot a boundary */
   int32_t *slot;       /* [pairs + 1] first slot of each pair */
   unsigned char *seen; /* [pairs] Seen */
@@ -73,7 +74,7 @@ static size_t slots_of(const Recheck *r, const TlPair *pair) {
   return (size_t)(tl_bodies_parts(r->bodies, pair->a) * r->step->model->boundary_count);
 }
 
-static double room_of(const Recheck *r, const TlPair *pair) {
+static double clearance_of(const Recheck *r, const TlPair *pair) {
   double least = INFINITY;
   for (int32_t k = 0; k < pair->count; k++)
     least = fmin(least, r->step->work->found.contact[pair->first + k].gap);
@@ -88,11 +89,11 @@ static int deepest_of(const TlPoints *points, TlPoint *deepest) {
 
 static TlStatus keep(const Recheck *r, TlPoints *points, double size, bool whole, int32_t slot,
                      int thread) {
-  TlPoint *room;
-  TL_TRY(tl_manifolds_room(r->kept, thread, &room));
+  TlPoint *space;
+  TL_TRY(tl_manifolds_reserve(r->kept, thread, &space));
   int count =
-      whole ? tl_manifold(points->point, points->count, NEAR * size, SPREAD * size, NULL, 0, room)
-            : deepest_of(points, room);
+      whole ? tl_manifold(points->point, points->count, NEAR * size, SPREAD * size, NULL, 0, space)
+            : deepest_of(points, space);
   tl_manifolds_keep(r->kept, thread, (size_t)slot, count);
   return TL_OK;
 }
@@ -136,7 +137,7 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
   (void)block;
   for (int64_t i = begin; i < end; i++) {
     const TlPair *pair = &r->step->work->found.pair[i];
-    bool whole = r->room[i] < NEAR && any_of(r->active, pair);
+    bool whole = r->clearance[i] < NEAR && any_of(r->active, pair);
     if (r->seen[i] >= (whole ? SEEN_WHOLE : SEEN_CLEAR)) continue;
     TL_TRY(test_pair(r, pair, whole, r->slot[i], thread));
     r->seen[i] = whole ? SEEN_WHOLE : SEEN_CLEAR;
@@ -178,19 +179,19 @@ static TlStatus begin(Recheck *r) {
   TlWorkspace *s = r->step->work;
   size_t pairs = (size_t)s->found.pairs, bodies = (size_t)r->bodies->total, slots = 0;
   double bound = -RECHECK_BOUND * model->impulses.slop;
-  r->room = tl_arena_push(&s->arena, pairs, sizeof *r->room);
+  r->clearance = tl_arena_push(&s->arena, pairs, sizeof *r->clearance);
   r->slot = tl_arena_push(&s->arena, pairs + 1, sizeof *r->slot);
   r->seen = tl_arena_push(&s->arena, pairs, sizeof *r->seen);
   r->active = tl_arena_push(&s->arena, bodies, sizeof *r->active);
   r->moved = tl_arena_push(&s->arena, bodies, sizeof *r->moved);
-  if (!r->room || !r->slot || !r->seen || !r->active || !r->moved) return TL_ENOMEM;
+  if (!r->clearance || !r->slot || !r->seen || !r->active || !r->moved) return TL_ENOMEM;
   memset(r->active, 0, bodies);
   for (size_t i = 0; i < pairs; i++) {
     const TlPair *pair = &s->found.pair[i];
-    r->room[i] = room_of(r, pair);
-    r->seen[i] = r->room[i] < bound ? SEEN_NOT : SEEN_CLEAR;
+    r->clearance[i] = clearance_of(r, pair);
+    r->seen[i] = r->clearance[i] < bound ? SEEN_NOT : SEEN_CLEAR;
     r->slot[i] = (int32_t)slots;
-    if (r->room[i] < NEAR) slots += slots_of(r, pair);
+    if (r->clearance[i] < NEAR) slots += slots_of(r, pair);
   }
   r->slot[pairs] = (int32_t)slots;
   r->kept = &s->manifolds; /* those of the search are contacts by now */
@@ -245,7 +246,7 @@ static TlStatus note_moved(const Recheck *r) {
   for (int64_t i = 0; i < b->owned; i++) r->moved[i] = r->motion->pseudo.twist[i].hit != 0;
   TL_TRY(tl_sync_forward(r->step->sync, r->moved, sizeof *r->moved));
   for (int32_t i = 0; i < found->pairs; i++)
-    if (r->room[i] < NEAR && any_of(r->moved, &found->pair[i])) r->seen[i] = SEEN_NOT;
+    if (r->clearance[i] < NEAR && any_of(r->moved, &found->pair[i])) r->seen[i] = SEEN_NOT;
   return TL_OK;
 }
 

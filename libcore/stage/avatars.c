@@ -23,7 +23,7 @@ enum {
   BATCH = 64,  /* grains made at a time */
   AT_ONCE = 16 /* layers read at a time: a chunk of our files is unpacked once */
 };
-/* Bytes a voxel of a grain's cut, measured with room: of the fields while it is made, of the
+/* Bytes a voxel of a grain's cut, measured with a margin: of the fields while it is made, of the
  * finished avatar; and of what does not go with its size (nodes). */
 static const int64_t work_a_voxel = 60, kept_a_voxel = 4, kept_bytes = 300000;
 static const int64_t cuts_without_limit = 1000000000;

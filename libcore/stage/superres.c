@@ -63,10 +63,10 @@ static double fixed_bytes(const TlTrainStage *v) {
 static TlStatus choose_layers(TrainJob *job) {
   const TlVolume *head = &job->stack.head;
   double layer = (double)head->nx * (double)head->ny * bytes_a_voxel(job);
-  double room = job->values->memory_mb * TL_INPUT_MB - fixed_bytes(job->values);
+  double available = job->values->memory_mb * TL_INPUT_MB - fixed_bytes(job->values);
   job->layers = head->nz;
-  if (job->values->memory_mb > 0 && layer * (double)head->nz > room)
-    job->layers = room > 0 ? (int64_t)(room / layer) : 0;
+  if (job->values->memory_mb > 0 && layer * (double)head->nz > available)
+    job->layers = available > 0 ? (int64_t)(available / layer) : 0;
   if (job->layers < 24 && job->layers < head->nz)
     return tl_fail(TL_EUSAGE,
                    "--memory: %.0f MB hold %lld layers; 24 are the least to train on and take %.0f",

@@ -70,10 +70,10 @@ static void put_grains(JudgeScene *scene) {
   TlRandom random = {7, 2, 0};
   for (int i = 0; i < GRAINS; i++) {
     double scale = scale_of(i), r = 1.01 * scale * scene->avatar[i % SHAPES]->radius_m,
-           room = BOX - 2 * r;
+           free = BOX - 2 * r;
     TlVec3 best = {0, 0, INFINITY};
     for (int trial = 0; trial < PLACES; trial++) {
-      double x = r + room * tl_random_next(&random), y = r + room * tl_random_next(&random);
+      double x = r + free * tl_random_next(&random), y = r + free * tl_random_next(&random);
       double z = resting_height(&scene->bodies, reach, x, y, r);
       if (z < best.z) best = tl_vec3(x, y, z);
     }

@@ -125,10 +125,10 @@ static bool documented_in(const char *path, const char *figure) {
   FILE *file = fopen(path, "r");
   if (!file) return false;
   char *line = NULL;
-  size_t room = 0;
+  size_t capacity = 0;
   bool inside = false, number = false;
   int words = 0;
-  while (getline(&line, &room, file) >= 0) {
+  while (getline(&line, &capacity, file) >= 0) {
     if (is_heading(line)) {
       if (inside) break;
       inside = heading_names(line, figure);

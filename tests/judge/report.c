@@ -34,7 +34,7 @@ typedef struct Item {
 
 typedef struct List {
   Item *items;
-  int count, room;
+  int count, capacity;
 } List;
 
 static void __attribute__((noreturn, format(printf, 1, 2))) stop(const char *format, ...) {
@@ -48,9 +48,9 @@ static void __attribute__((noreturn, format(printf, 1, 2))) stop(const char *for
 }
 
 static Item *add(List *list, const char *study) {
-  if (list->count == list->room) {
-    list->room = 2 * list->room + 64;
-    list->items = realloc(list->items, (size_t)list->room * sizeof *list->items);
+  if (list->count == list->capacity) {
+    list->capacity = 2 * list->capacity + 64;
+    list->items = realloc(list->items, (size_t)list->capacity * sizeof *list->items);
     if (!list->items) stop("out of memory");
   }
   Item *item = &list->items[list->count++];
@@ -312,9 +312,9 @@ static bool ran(const char *study, int dirs, char **dir, char *seen) {
 static void copy_doc(FILE *in, FILE *out, const char *doc, const List *list, int dirs, char **dir,
                      char *seen) {
   char *line = NULL, study[STUDY];
-  size_t room = 0;
+  size_t capacity = 0;
   bool skip = false, inside = false;
-  while (getline(&line, &room, in) >= 0) {
+  while (getline(&line, &capacity, in) >= 0) {
     bool end = !strncmp(line, "<!-- end -->", 12);
     if (inside && end) {
       if (skip) write_block(out, list, study);

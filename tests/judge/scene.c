@@ -26,7 +26,7 @@ void judge_scene_open(JudgeScene *scene) {
 int64_t judge_scene_avatar(JudgeScene *scene, TlAvatar *avatar) {
   size_t n = (size_t)scene->avatars;
   TlAvatar **more = tl_realloc(scene->avatar, n, n + 1, sizeof *more), *own = NULL;
-  judge_ok(more ? TL_NEW(own, 1) : TL_ENOMEM, "room for an avatar");
+  judge_ok(more ? TL_NEW(own, 1) : TL_ENOMEM, "memory for an avatar");
   *own = *avatar;
   memset(avatar, 0, sizeof *avatar);
   scene->avatar = more;

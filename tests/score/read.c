@@ -101,9 +101,9 @@ static void take_grain(const char *line, const int column[COLUMNS], double value
   }
 }
 
-static TlStatus add_grain(ScorePhantom *p, size_t *room, const double v[COLUMNS],
+static TlStatus add_grain(ScorePhantom *p, size_t *capacity, const double v[COLUMNS],
                           const char *path) {
-  TL_TRY(TL_RESERVE(p->grains, *room, (size_t)p->grain_count + 1));
+  TL_TRY(TL_RESERVE(p->grains, *capacity, (size_t)p->grain_count + 1));
   ScoreGrain *g = &p->grains[p->grain_count++];
   *g = (ScoreGrain){.label = (uint32_t)v[LABEL],
                     .border = v[BORDER] > 0,
@@ -119,7 +119,7 @@ static TlStatus add_grain(ScorePhantom *p, size_t *room, const double v[COLUMNS]
 
 static TlStatus read_grains(const char *folder, ScorePhantom *p) {
   char path[1024], *text, *rest;
-  size_t size, room = 0;
+  size_t size, capacity = 0;
   int column[COLUMNS];
   TL_TRY(find_one(folder, "_grains.csv", path));
   TL_TRY(tl_file_read(path, &text, &size));
@@ -128,7 +128,7 @@ static TlStatus read_grains(const char *folder, ScorePhantom *p) {
   while (status == TL_OK && (line = strtok_r(NULL, "\n", &rest))) {
     double value[COLUMNS] = {0};
     take_grain(line, column, value);
-    status = add_grain(p, &room, value, path);
+    status = add_grain(p, &capacity, value, path);
   }
   tl_free(text);
   return status;

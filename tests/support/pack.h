@@ -144,7 +144,7 @@ typedef struct PackNear {
   int32_t i, k;
 } PackNear;
 
-/* Pairs of centres within reach; quadratic. Room for 16 a sphere. */
+/* Pairs of centres within reach; quadratic. Space for 16 a sphere. */
 static inline int64_t pack_near(const TlVec3 *x, int32_t n, double reach, PackNear *near) {
   int64_t count = 0;
   for (int32_t i = 0; i < n; i++)

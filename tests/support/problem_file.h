@@ -1,5 +1,5 @@
 /* Problems of a step as files, ready to be solved: as the program writes them (run/step_problems.h), and as text with
- * the same lists and columns, which takes a tenth of the room. */
+ * the same lists and columns, which takes a tenth of the space. */
 #ifndef TL_TESTS_PROBLEM_FILE_H
 #define TL_TESTS_PROBLEM_FILE_H
 
@@ -149,10 +149,10 @@ static inline void problem_lists_free(TlNsProblem *q) {
 static inline int64_t problem_file_solve(TlNsProblem *q, TlNsSolver solver, int iterations,
                                          double change_m_s) {
   static const int32_t phase_start[] = {0, 1};
-  double scratch[3], change[1], product[3] = {0}, beyond[TL_BEYOND_ROOM];
+  double scratch[3], change[1], product[3] = {0}, beyond[TL_BEYOND_VALUES];
   int32_t range_at[] = {0, 1}, group_range[] = {0, 1}, first_island[] = {0, 1};
   size_t rows = (size_t)(q->points + q->patches + q->bonds) + 1;
-  TlNsImpulses *room[] = {&q->before, &q->last, &q->more};
+  TlNsImpulses *impulses[] = {&q->before, &q->last, &q->more};
   TlPair pair = {0};
   TlGroup group = {.pair = &pair,
                    .pairs = 1,
@@ -166,10 +166,10 @@ static inline int64_t problem_file_solve(TlNsProblem *q, TlNsSolver solver, int 
   TlNsCount count;
   int lists = solver == TL_NS_SWEEPS ? 0 : solver == TL_NS_EXTRAPOLATED ? 2 : 3;
   for (int k = 0; k < lists; k++) {
-    CK_OK(TL_NEW(room[k]->point, rows));
-    CK_OK(TL_NEW(room[k]->patch, rows));
-    CK_OK(TL_NEW(room[k]->resist, rows));
-    CK_OK(TL_NEW(room[k]->bond, rows));
+    CK_OK(TL_NEW(impulses[k]->point, rows));
+    CK_OK(TL_NEW(impulses[k]->patch, rows));
+    CK_OK(TL_NEW(impulses[k]->resist, rows));
+    CK_OK(TL_NEW(impulses[k]->bond, rows));
   }
   TlNsRows r = {.problem = *q,
                 .range = &range,
@@ -184,11 +184,11 @@ static inline int64_t problem_file_solve(TlNsProblem *q, TlNsSolver solver, int 
   r.groups = (TlGroups){.group = &group, .count = 1, .pair = &pair};
   CK_OK(tl_nonsmooth_solve(&r, 0, &(TlNsStage){.iterations = iterations, .tolerance = 1}, &count));
   for (int k = 0; k < lists; k++) {
-    tl_free(room[k]->point);
-    tl_free(room[k]->patch);
-    tl_free(room[k]->resist);
-    tl_free(room[k]->bond);
-    *room[k] = (TlNsImpulses){0};
+    tl_free(impulses[k]->point);
+    tl_free(impulses[k]->patch);
+    tl_free(impulses[k]->resist);
+    tl_free(impulses[k]->bond);
+    *impulses[k] = (TlNsImpulses){0};
   }
   return count.iterations;
 }

@@ -492,15 +492,15 @@ enum { SOURCE = SMALL_COUNT, SINK, NODES, MOST_ARCS = 2 * (NODES + 16 * SMALL_CO
 
 typedef struct Graph {
   int head[NODES], next[MOST_ARCS], to[MOST_ARCS], arcs, depth[NODES], at[NODES];
-  double room[MOST_ARCS];
+  double capacity[MOST_ARCS];
 } Graph;
 
-static void arc(Graph *g, int from, int to, double room, double back) {
+static void arc(Graph *g, int from, int to, double capacity, double back) {
   int ends[2] = {from, to};
-  double rooms[2] = {room, back};
+  double capacities[2] = {capacity, back};
   for (int k = 0; k < 2; k++) {
     g->to[g->arcs] = ends[1 - k];
-    g->room[g->arcs] = rooms[k];
+    g->capacity[g->arcs] = capacities[k];
     g->next[g->arcs] = g->head[ends[k]];
     g->head[ends[k]] = g->arcs++;
   }
@@ -514,7 +514,7 @@ static bool layers(Graph *g) {
   queue[n++] = SOURCE;
   for (int k = 0; k < n; k++)
     for (int a = g->head[queue[k]]; a >= 0; a = g->next[a])
-      if (g->room[a] > 1e-9 && g->depth[g->to[a]] < 0) {
+      if (g->capacity[a] > 1e-9 && g->depth[g->to[a]] < 0) {
         g->depth[g->to[a]] = g->depth[queue[k]] + 1;
         queue[n++] = g->to[a];
       }
@@ -525,11 +525,11 @@ static double push(Graph *g, int node, double most) {
   if (node == SINK) return most;
   for (; g->at[node] >= 0; g->at[node] = g->next[g->at[node]]) {
     int a = g->at[node];
-    if (g->room[a] <= 1e-9 || g->depth[g->to[a]] != g->depth[node] + 1) continue;
-    double sent = push(g, g->to[a], fmin(most, g->room[a]));
+    if (g->capacity[a] <= 1e-9 || g->depth[g->to[a]] != g->depth[node] + 1) continue;
+    double sent = push(g, g->to[a], fmin(most, g->capacity[a]));
     if (sent <= 0) continue;
-    g->room[a] -= sent;
-    g->room[a ^ 1] += sent;
+    g->capacity[a] -= sent;
+    g->capacity[a ^ 1] += sent;
     return sent;
   }
   return 0;

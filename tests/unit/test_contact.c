@@ -264,7 +264,7 @@ START_TEST(a_loaded_point_beside_the_deepest_stays) {
 }
 END_TEST
 
-/* Six faces of two points each: none is left out while there is room. */
+/* Six faces of two points each: none is left out while they fit. */
 START_TEST(every_cluster_keeps_its_deepest_point) {
   const TlVec3 axis[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   TlPoint c[12], kept[TL_MANIFOLD_POINTS];

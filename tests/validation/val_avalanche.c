@@ -20,7 +20,7 @@
 /* ---- terrain ---- */
 
 static const double RAD = 0.017453292519943295;
-enum { CELL = 1, ROOM = 8 }; /* m: of the raster; over which the slope bends */
+enum { CELL = 1, BEND = 8 }; /* m: of the raster; over which the slope bends */
 
 typedef struct Ground {
   int nx, ny;
@@ -37,7 +37,7 @@ static Ground ground_of(void) {
 static void heights(const Ground *g, double runout_deg, double *height) {
   double level = 100;
   for (int i = 0; i < g->nx; i++) {
-    double x = i * CELL, part = fmin(1, fmax(0, (x - g->foot + ROOM) / ROOM));
+    double x = i * CELL, part = fmin(1, fmax(0, (x - g->foot + BEND) / BEND));
     double channel = 0.02 * fmin(1, fmax(0, (g->foot - x) / 15));
     for (int j = 0; j < g->ny; j++) {
       double y = j * CELL - 0.5 * (g->ny - 1) * CELL;

@@ -115,28 +115,28 @@ static int look(void *context) {
 }
 
 /* The keys of a variant. The step of springs: NAN until it is known. */
-static void keys_of(const Point *p, char *text, size_t room) {
+static void keys_of(const Point *p, char *text, size_t size) {
   const Scene *s = &scene[p->scene];
-  int used = snprintf(text, room, "time.duration_s=%.17g penalty.tangential_ratio=%.17g ",
+  int used = snprintf(text, size, "time.duration_s=%.17g penalty.tangential_ratio=%.17g ",
                       seconds_of(p->scene), RATIO);
-  text += used, room -= (size_t)used;
+  text += used, size -= (size_t)used;
   double dt = isnan(p->dt_s) ? 1e-9 : p->dt_s;
   switch (p->variant) {
   case IMPULSES:
-    snprintf(text, room, "solver.method=etm-level time.dt_s=%.17g", dt);
+    snprintf(text, size, "solver.method=etm-level time.dt_s=%.17g", dt);
     break;
   case NONSMOOTH:
-    snprintf(text, room, "solver.method=nonsmooth nonsmooth.young_Pa=%.17g nonsmooth.dt_s=%.17g",
+    snprintf(text, size, "solver.method=nonsmooth nonsmooth.young_Pa=%.17g nonsmooth.dt_s=%.17g",
              s->young_Pa, dt);
     break;
   case PLACES:
-    snprintf(text, room,
+    snprintf(text, size,
              "solver.method=penalty penalty.spread=deepest penalty.normal_N_m=%.17g "
              "penalty.dt_s=%.17g",
              p->parameter, dt);
     break;
   default:
-    snprintf(text, room,
+    snprintf(text, size,
              "solver.method=penalty penalty.spread=traction %spenalty.normal_Pa_m=%.17g "
              "penalty.normal_N_m=1 penalty.touching_share=0.02 penalty.dt_s=%.17g",
              p->variant == NODES ? "solver.edges=nodes " : "", p->parameter, dt);
