@@ -217,9 +217,10 @@ static TlStatus report_departures(const TlRun *run, TlReport *r) {
 
 static TlStatus report_rest(const TlRun *run, TlReport *r) {
   const TlLook *look = &run->state->totals.look;
-  bool rest = tl_at_rest(look->moving_share, look->largest_pace, run->model->setup.time.rest_mass);
+  bool rest =
+      tl_at_rest(look->moving_fraction, look->largest_pace, run->model->setup.time.rest_mass);
   TL_TRY(tl_report_text(r, "at_rest", rest ? "yes" : "no"));
-  TL_TRY(tl_report_real(r, "moving_mass", 100 * look->moving_share, "percent"));
+  TL_TRY(tl_report_real(r, "moving_mass", 100 * look->moving_fraction, "percent"));
   TL_TRY(tl_report_real(r, "mean_speed", look->mean_speed_m_s, "m/s"));
   return tl_report_real(r, "largest_speed", look->largest_speed_m_s, "m/s");
 }
@@ -227,7 +228,7 @@ static TlStatus report_rest(const TlRun *run, TlReport *r) {
 static TlStatus report_depth(const TlRun *run, TlReport *r) {
   const TlRunDepth *d = &run->state->totals.depth;
   if (!d->there) return TL_OK;
-  TL_TRY(tl_report_real(r, "largest_penetration_of_radius", 100 * d->share, "percent"));
+  TL_TRY(tl_report_real(r, "largest_penetration_of_radius", 100 * d->fraction, "percent"));
   TL_TRY(tl_report_int(r, "grains_deeper_than_2_percent", d->deep, ""));
   if (!run->model->has_terrain) return TL_OK;
   TL_TRY(tl_report_int(r, "grains_smaller_than_a_cell", run->state->totals.small, ""));
@@ -252,7 +253,7 @@ static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
       {"deepest_boundary_overlap_share", "", t->boundary_overlap_share},
       {"final_overlap_share", "", t->last.overlap_share},
       {"final_boundary_overlap_share", "", t->last.boundary_overlap_share},
-      {"largest_travel_per_step_of_radius", "", t->travel_share},
+      {"largest_travel_per_step_of_radius", "", t->travel_fraction},
   };
   const struct {
     const char *name;
@@ -314,17 +315,17 @@ static void warn_of_result(const TlRun *run) {
   if (run->model->setup.time.until_rest && !run->state->still.reached)
     tl_log_warn("the run ended before it came to rest: %.3g%% of the mass moves, the mean speed is "
                 "%.3g m/s; a longer time.duration_s and --resume carry it on",
-                100 * look->moving_share, look->mean_speed_m_s);
+                100 * look->moving_fraction, look->mean_speed_m_s);
   else if (run->model->has_terrain &&
-           !tl_at_rest(look->moving_share, look->largest_pace, run->model->setup.time.rest_mass))
+           !tl_at_rest(look->moving_fraction, look->largest_pace, run->model->setup.time.rest_mass))
     tl_log_info("the grains are not at rest: %.3g%% of the mass moves, the mean speed is %.3g m/s; "
                 "runout and deposit are those of a moment (time.until_rest ends a run at rest)",
-                100 * look->moving_share, look->mean_speed_m_s);
+                100 * look->moving_fraction, look->mean_speed_m_s);
   if (t->depth.deep > 0)
     tl_log_warn(
         "%lld of %lld grains lie deeper than 2%% of their radius in what holds them, the "
         "deepest %.3g%%%s",
-        (long long)t->depth.deep, (long long)run->state->grains, 100 * t->depth.share,
+        (long long)t->depth.deep, (long long)run->state->grains, 100 * t->depth.fraction,
         t->small ? "; with terrain.contact: band grains smaller than a cell meet a ground that is "
                    "interpolated, not the raster's own (docs/theory/terrain.md, Limits)"
                  : "");

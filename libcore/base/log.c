@@ -66,23 +66,24 @@ TlProgress tl_progress_start(const char *what, int64_t total) {
 }
 
 static void show(TlProgress *progress, int64_t done, double now) {
-  double share = (double)done / (double)progress->total;
+  double fraction = (double)done / (double)progress->total;
   double spent = now - progress->start_s;
   char left[80];
   if (!progress->left)
-    snprintf(left, sizeof left, ", %.0f s left", share > 0 ? spent * (1 - share) / share : 0);
+    snprintf(left, sizeof left, ", %.0f s left",
+             fraction > 0 ? spent * (1 - fraction) / fraction : 0);
   else
     snprintf(left, sizeof left, "%s%.70s", progress->left[0] ? ", " : "", progress->left);
   if (!progress->bar) {
-    fprintf(stderr, "%s: %s: %3.0f%%, %.1f s%s\n", state.tool, progress->what, 100 * share, spent,
-            left);
+    fprintf(stderr, "%s: %s: %3.0f%%, %.1f s%s\n", state.tool, progress->what, 100 * fraction,
+            spent, left);
     return;
   }
   enum { WIDTH = 30 };
   char bar[WIDTH + 1];
-  for (int i = 0; i < WIDTH; i++) bar[i] = (double)i < share * WIDTH ? '#' : '.';
+  for (int i = 0; i < WIDTH; i++) bar[i] = (double)i < fraction * WIDTH ? '#' : '.';
   bar[WIDTH] = 0;
-  fprintf(stderr, "\r%s: %s [%s] %3.0f%%%s\033[K", state.tool, progress->what, bar, 100 * share,
+  fprintf(stderr, "\r%s: %s [%s] %3.0f%%%s\033[K", state.tool, progress->what, bar, 100 * fraction,
           left);
 }
 

@@ -74,13 +74,13 @@ typedef struct Arms {
 /* Over such a triangle: along rays by hand, across them by three points of Gauss. */
 static Arms arms_of(const TlPolygon *p, const Linear *f, TlVec3 centre, int i, double area) {
   static const double at[3] = {0.11270166537925831, 0.5, 0.88729833462074169},
-                      share[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
+                      weight[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
   TlVec3 from = p->corner[i], to = p->corner[i + 1 < p->count ? i + 1 : 0];
   double middle = -value_at(f, centre);
   Arms arms = {0, 0};
   for (int k = 0; k < 3; k++) {
     TlVec3 x = tl_axpy(tl_scale(1 - at[k], from), at[k], to);
-    double rim = -value_at(f, x), r2 = tl_norm2(tl_sub(x, centre)), part = 2 * area * share[k];
+    double rim = -value_at(f, x), r2 = tl_norm2(tl_sub(x, centre)), part = 2 * area * weight[k];
     arms.first += part * sqrt(r2) * (middle / 12 + rim / 4);
     arms.second += part * r2 * (middle / 20 + rim / 5);
   }
@@ -92,7 +92,7 @@ typedef struct Piece {
   TlPolygon polygon;
   Linear f;
   TlVec3 n; /* of the plane, from b to a */
-  double share;
+  double fraction;
   int32_t number; /* by which its points have their keys */
   Sums all;
 } Piece;
@@ -107,7 +107,7 @@ typedef struct Contact {
 } Contact;
 
 static TlStatus add_point(const Contact *c, const Piece *piece, const Sums *s, TlVec3 x,
-                          double share, int line) {
+                          double fraction, int line) {
   const TlFacetFrame *frame = c->frame;
   double depth = tl_max(piece->all.deepest, frame->depth), whole = s->area * depth;
   return tl_points_add(c->points,
@@ -115,14 +115,15 @@ static TlStatus add_point(const Contact *c, const Piece *piece, const Sums *s, T
                                  .n = tl_mat_vec(frame->turn, piece->n),
                                  .gap = -depth,
                                  .key = frame->key - (int64_t)piece->number * TL_FACET_LINES - line,
-                                 .area_m2 = share * piece->share * s->area,
+                                 .area_m2 = fraction * piece->fraction * s->area,
                                  .filled = s->depth / whole,
                                  .filled2 = s->square / (whole * depth)});
 }
 
 /* At the centre of pressure; the piece's own plane names no side of it. */
-static TlStatus add_centre(const Contact *c, const Piece *piece, TlVec3 centre, double share) {
-  return add_point(c, piece, &piece->all, centre, share, HALFWAY + piece->number % TL_FACET_PLANES);
+static TlStatus add_centre(const Contact *c, const Piece *piece, TlVec3 centre, double fraction) {
+  return add_point(c, piece, &piece->all, centre, fraction,
+                   HALFWAY + piece->number % TL_FACET_PLANES);
 }
 
 /* A face that turns on a face is held by friction all over it, and one point would hold nothing. So each
@@ -158,16 +159,16 @@ static TlStatus divide(const Contact *c, const Piece *piece, TlVec3 centre) {
 
 static TlStatus add_points(const Contact *c, const Piece *piece) {
   TlVec3 centre = tl_scale(1 / piece->all.depth, piece->all.moment);
-  if (piece->share * piece->all.depth <= SMALL * c->load) return add_centre(c, piece, centre, 1);
+  if (piece->fraction * piece->all.depth <= SMALL * c->load) return add_centre(c, piece, centre, 1);
   return divide(c, piece, centre);
 }
 
 /* Pieces wait until the contact's load is known; those that no longer fit are divided at once, as if they were not small. */
-static TlStatus add_piece(Contact *c, Linear f, TlVec3 n, double share, int32_t number,
+static TlStatus add_piece(Contact *c, Linear f, TlVec3 n, double fraction, int32_t number,
                           const TlPolygon *polygon) {
   Sums all = integrate(polygon, &f);
   if (!(all.depth > 0 && all.deepest > 0)) return TL_OK;
-  c->load += share * all.depth;
+  c->load += fraction * all.depth;
   bool fits = c->count < MOST_PIECES;
   Piece last, *piece = fits ? &c->piece[c->count++] : &last;
   piece->polygon.count = polygon->count; /* of a polygon what is beyond has no values */
@@ -175,7 +176,7 @@ static TlStatus add_piece(Contact *c, Linear f, TlVec3 n, double share, int32_t 
   memcpy(piece->polygon.after, polygon->after, (size_t)polygon->count * sizeof *polygon->after);
   piece->f = f;
   piece->n = n;
-  piece->share = share;
+  piece->fraction = fraction;
   piece->number = number;
   piece->all = all;
   return fits ? TL_OK : divide(c, piece, tl_scale(1 / all.depth, all.moment));

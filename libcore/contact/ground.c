@@ -425,8 +425,8 @@ static TlStatus add_crossing(const Ground *g, const Crease *c, size_t first, Spo
   double enough = 1e-4 * g->r;
   for (int k = 0; k < NARROWINGS && high.at - low.at > enough; k++) {
     double a = low.slope - level, b = high.slope - level;
-    double share = k % 3 == 2 ? 0.5 : tl_min(tl_max(a / (a - b), 0.1), 0.9);
-    Spot s = look(g, c, low.at + share * (high.at - low.at));
+    double fraction = k % 3 == 2 ? 0.5 : tl_min(tl_max(a / (a - b), 0.1), 0.9);
+    Spot s = look(g, c, low.at + fraction * (high.at - low.at));
     *(s.slope < level ? &low : &high) = s;
     if (fabs(s.slope - level) < 1e-3) {
       low = high = s;

@@ -190,9 +190,9 @@ static TlStatus add_crossing(Meeting *m, int k, int32_t number, const Edge *e, S
   const TlFacets *f = part_of(m, k);
   Spot s = low;
   for (int i = 0; i < NARROWINGS && fabs(s.slope) > 1e-3; i++) {
-    double share =
+    double fraction =
         i % 3 == 2 ? 0.5 : tl_min(tl_max(low.slope / (low.slope - high.slope), 0.05), 0.95);
-    s = look(m, e, low.at + share * (high.at - low.at));
+    s = look(m, e, low.at + fraction * (high.at - low.at));
     *(s.slope < 0 ? &low : &high) = s;
   }
   TlVec3 out = tl_axpy(s.gradient, -tl_dot(s.gradient, e->along), e->along);

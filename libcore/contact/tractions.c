@@ -28,11 +28,11 @@ typedef struct Other {
 typedef struct Side {
   const Other *other;
   const TlElements *elements;
-  TlNodeMap map; /* from the body's frame at unit scale to the other's */
-  TlMat3 turn;   /* from the other's frame to the world's */
-  TlVec3 centre; /* of the other's frame, world */
-  double scale;  /* of the other's frame */
-  double share;  /* of the surface that bears: half of each of two */
+  TlNodeMap map;   /* from the body's frame at unit scale to the other's */
+  TlMat3 turn;     /* from the other's frame to the world's */
+  TlVec3 centre;   /* of the other's frame, world */
+  double scale;    /* of the other's frame */
+  double fraction; /* of the surface that bears: half of each of two */
   const Weights *weights;
   double from_scale;
   int side;
@@ -125,10 +125,10 @@ static inline __attribute__((always_inline)) Lanes stretch_of(const TlListedElem
   return where((bit & row) != 0, stretch);
 }
 
-/* Of the quadratic through nine values of phi; share: what each of these has of d. */
+/* Of the quadratic through nine values of phi; part: what each of these has of d. */
 TL_LANES_CLONES static void bear_values(const double phi[TL_ELEMENT_POINTS],
                                         const TlListedElement *e, const Weights weight, Borne *out,
-                                        double share[TL_ELEMENT_POINTS]) {
+                                        double part[TL_ELEMENT_POINTS]) {
   const Lanes u[3] = {lanes_of(weight[0]), lanes_of(weight[1]), lanes_of(weight[2])};
   const Lanes at = lanes_of(place), none = at - at;
   const Stretch ends = stretch_at_ends(e, at);
@@ -147,7 +147,7 @@ TL_LANES_CLONES static void bear_values(const double phi[TL_ELEMENT_POINTS],
     for (int i = 0; i < 3; i++) c[i] += w[i] * some;
   }
   *out = (Borne){.area = sum(area), .square = sum(square), .least = least_of(lowest)};
-  for (int i = 0; i < TL_ELEMENT_POINTS; i++) share[i] = sum(c[i / 3] * u[i % 3]);
+  for (int i = 0; i < TL_ELEMENT_POINTS; i++) part[i] = sum(c[i / 3] * u[i % 3]);
 }
 
 /* Inside a polyhedron, or a union of some, phi is that of the nearest plane, at every place of the surface. */
@@ -231,13 +231,13 @@ static void bear_element(const Side *s, const TlAsked *asked, const TlListedElem
     }
     bear_parts(s->other->parts, x, e, *s->weights, out);
   } else {
-    double phi[TL_ELEMENT_POINTS], share[TL_ELEMENT_POINTS];
+    double phi[TL_ELEMENT_POINTS], part[TL_ELEMENT_POINTS];
     for (int k = 0; k < TL_ELEMENT_POINTS; k++) phi[k] = asked->phi[at[k]];
-    bear_values(phi, e, *s->weights, out, share);
+    bear_values(phi, e, *s->weights, out, part);
     for (int k = 0; k < TL_ELEMENT_POINTS && out->least < 0; k++) {
-      TlVec3 x = asked->x[at[k]], f = tl_scale(share[k], asked->gradient[at[k]]);
-      out->depth += share[k];
-      out->place = tl_axpy(out->place, share[k], x);
+      TlVec3 x = asked->x[at[k]], f = tl_scale(part[k], asked->gradient[at[k]]);
+      out->depth += part[k];
+      out->place = tl_axpy(out->place, part[k], x);
       out->force = tl_add(out->force, f);
       out->moment = tl_add(out->moment, tl_cross(x, f));
     }
@@ -271,7 +271,7 @@ static TlStatus add_point(const Side *s, int32_t node, const Borne *cell, TlPoin
                         .n = n,
                         .gap = -cell->deepest * s->scale,
                         .key = 2 * (int64_t)node + s->side,
-                        .area_m2 = s->share * unit * cell->area * s->from_scale * s->from_scale,
+                        .area_m2 = s->fraction * unit * cell->area * s->from_scale * s->from_scale,
                         .steeper = size / cell->depth - 1,
                         .twist_m = s->scale * tl_dot(moment, cell->force) / (size * size),
                         .filled = cell->depth / (cell->area * cell->deepest),
@@ -438,7 +438,7 @@ static Side side_of(const TlColliders *c, const TlNarrowSide *nodes, const Other
                 .turn = *nodes->turn_to,
                 .centre = c->position[nodes->to],
                 .scale = c->scale[nodes->to],
-                .share = alone < 0 ? 0.5 : 1,
+                .fraction = alone < 0 ? 0.5 : 1,
                 .weights = weights_of(c->shape[nodes->from], c->shape[nodes->to]),
                 .from_scale = c->scale[nodes->from],
                 .side = nodes->side};
@@ -510,7 +510,7 @@ TlStatus tl_tractions_at_wall(const TlColliders *c, int64_t body, const TlMat3 *
                .map = {.t = c->position[body], .ratio = scale},
                .turn = unturned,
                .scale = 1,
-               .share = 1,
+               .fraction = 1,
                .weights = weights_of(c->shape[body], c->shape[body]),
                .from_scale = scale};
   for (int i = 0; i < 3; i++)

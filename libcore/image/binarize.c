@@ -180,7 +180,7 @@ static TlStatus no_phase(const TlMixture *m, int l, const char *why) {
                  "phase %d of %d (fitted at %.4g +- %.2g, %.1f%% of the flat voxels) %s: give "
                  "--phases=2 and look at the range of the porosity, or --method=threshold with a "
                  "level that you know from elsewhere",
-                 l + 1, m->classes, m->mean[l], m->sd[l], 100 * m->share[l], why);
+                 l + 1, m->classes, m->mean[l], m->sd[l], 100 * m->fraction[l], why);
 }
 
 /* Refuses a mixture in which not every Gaussian is a phase, for three Gaussians can be fitted to
@@ -223,9 +223,9 @@ static TlStatus find_split(const Job *job, TlBinarizeResult *result) {
         tl_histogram_split(&job->raw, job->grey->negated ? -o->threshold : o->threshold, INFINITY);
   else
     result->split = automatic(&job->raw, kmeans);
-  if (result->split.share[0] == 0 || result->split.share[1] == 0)
+  if (result->split.fraction[0] == 0 || result->split.fraction[1] == 0)
     return tl_fail(TL_EINPUT, "the threshold %g leaves no %s voxel", o->threshold,
-                   result->split.share[0] > 0 ? "grain" : "void");
+                   result->split.fraction[0] > 0 ? "grain" : "void");
   result->border = hmrf ? automatic(&job->smooth, kmeans).threshold : result->split.threshold;
   if (!hmrf || o->phases <= 2) return TL_OK;
   double weights[TL_MIXTURE_MOST] = {o->hmrf.void_weight, 1, 1, 1};

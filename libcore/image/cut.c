@@ -218,10 +218,10 @@ static void take(TlCutLevels *l, double value) {
   l->count[bin < l->bins ? bin : l->bins - 1]++;
 }
 
-/* Level of the voxel at a share of all. */
-static int64_t quantile(const TlCutLevels *l, double share) {
+/* Level of the voxel at a fraction of all. */
+static int64_t quantile(const TlCutLevels *l, double fraction) {
   int64_t sum = 0, bin = 0;
-  while (bin + 1 < l->bins && (double)(sum += l->count[bin]) < share * (double)l->voxels) bin++;
+  while (bin + 1 < l->bins && (double)(sum += l->count[bin]) < fraction * (double)l->voxels) bin++;
   return bin;
 }
 

@@ -119,11 +119,11 @@ static TlSplit split_at(const TlHistogram *h, int64_t cut, double most) {
   moments(h, 0, cut, most, m[0]);
   moments(h, cut, h->bins, most, m[1]);
   for (int k = 0; k < 2; k++) {
-    s.share[k] = m[k][0] / n;
+    s.fraction[k] = m[k][0] / n;
     s.mean[k] = m[k][0] > 0 ? m[k][1] / m[k][0] : 0;
     double variance = m[k][0] > 0 ? fmax(m[k][2] / m[k][0] - s.mean[k] * s.mean[k], 0) : 0;
     s.sd[k] = sqrt(variance);
-    within += s.share[k] * variance;
+    within += s.fraction[k] * variance;
     mean += m[k][1] / n;
     square += m[k][2] / n;
   }

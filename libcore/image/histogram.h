@@ -18,7 +18,7 @@ typedef struct TlSplit {
   double threshold; /* grain is above; half-way between the occurring levels on its two sides */
   double mean[2];   /* void, grain */
   double sd[2];
-  double share[2]; /* of the voxels */
+  double fraction[2]; /* of the voxels */
   double
       separability; /* between-class over total variance: 2/pi for one Gaussian, 1 for two spikes */
 } TlSplit;
@@ -44,7 +44,7 @@ void tl_histogram_free(TlHistogram *histogram);
 TlSplit tl_histogram_otsu(const TlHistogram *histogram, double most);
 /* Lloyd's iteration from the mean of all. */
 TlSplit tl_histogram_kmeans(const TlHistogram *histogram, double most);
-/* Classes below and above a threshold given by hand; share[k] may be 0. */
+/* Classes below and above a threshold given by hand; fraction[k] may be 0. */
 TlSplit tl_histogram_split(const TlHistogram *histogram, double threshold, double most);
 
 /* Fraction of the voxels below a grey; a bin counts by its part below. */
@@ -80,7 +80,7 @@ typedef struct TlMixture {
   int classes;
   double weight[TL_MIXTURE_MOST];                    /* w_l as given */
   double mean[TL_MIXTURE_MOST], sd[TL_MIXTURE_MOST]; /* sd: square root of S_l */
-  double share[TL_MIXTURE_MOST];                     /* pi_l */
+  double fraction[TL_MIXTURE_MOST];                  /* pi_l */
   double border[TL_MIXTURE_MOST - 1]; /* grey where labels l and l + 1 are as likely (2.36) */
   int rounds;
   double energy[TL_MIXTURE_ROUNDS + 1]; /* -log likelihood a voxel; never rises */

@@ -19,7 +19,7 @@ static const double QUIET = 0.04, LOUD = 0.06;
 static const double USUAL_BLUR = 0.25; /* half its variance, voxel^2: 0.7 voxel; also the most */
 /* An unblurred edge of a phantom shows a variance of 0.23 voxel^2 by central differences and the
  * threshold of steepness below; blurs of 0.7 to 1.4 voxels add 1 / 1.39 of theirs. */
-static const double OWN_VARIANCE = 0.23, BLUR_SHARE = 1.39;
+static const double OWN_VARIANCE = 0.23, BLUR_FRACTION = 1.39;
 static const double STEEP =
     0.1; /* of the gap a voxel; an edge where the slope is above: noise is not */
 
@@ -125,8 +125,8 @@ static void add_spread(const Run *r, int which, Spread *spread) {
 /* The sd of Gaussian noise whose size is below this in 95% of the voxels: where denoising found few
  * like patches it left the noise, and the median does not see that. */
 static double noise_of(const Spread *s) {
-  const double share = 0.95, size = 1.959963984540054;
-  double below = 0, wanted = share * (double)s->total;
+  const double fraction = 0.95, size = 1.959963984540054;
+  double below = 0, wanted = fraction * (double)s->total;
   for (int64_t i = 0; i < s->bins; i++) {
     double here = (double)s->count[i];
     if (here > 0 && below + here >= wanted) /* where in the bin, taken as evenly filled */
@@ -179,14 +179,14 @@ static void choose_blur(Run *r, double gap, TlHmrfResult *result) {
   double twice = sum_slices(r->by_slice[1], r->model.grey->nz);
   double fade = fmin(fmax((LOUD - result->noise / gap) / (LOUD - QUIET), 0), 1);
   if (fade > 0 && twice > 0) result->edge = once / (2 * sqrt(M_PI) * twice);
-  double told = 0.5 * BLUR_SHARE * (result->edge * result->edge - OWN_VARIANCE);
+  double told = 0.5 * BLUR_FRACTION * (result->edge * result->edge - OWN_VARIANCE);
   told = result->edge > 0 ? fmax(0, fmin(told, USUAL_BLUR)) : USUAL_BLUR;
   r->quiet = fade >= 0.5;
   result->deblur = r->o->deblur >= 0 ? r->o->deblur : fade * told + (1 - fade) * USUAL_BLUR;
 }
 
 /* Sweeps until the slowest change has shrunk to 1e-3, without blur: Gauss-Seidel's rate is the
- * square of the share that the neighbours have in a voxel's new value. Undoing blur has no such end
+ * square of the part that the neighbours have in a voxel's new value. Undoing blur has no such end
  * (what the scan hardly shows comes back ever more slowly), but a sharpened start (quiet) has most
  * of it, and from noise 8 to 10 sweeps bring what can be had (docs/notebook/imaging.md). */
 static int enough_sweeps(const Run *r, double beta, double relative_sd, double blur) {

@@ -16,7 +16,7 @@ static double level(const TlHistogram *h, int64_t bin, double most) {
 /* log of pi_l N(y; mu_l, S_l / w_l). */
 static double log_part(const TlMixture *m, int l, double y, bool weighted) {
   double w = weighted ? m->weight[l] : 1, d = (y - m->mean[l]) / m->sd[l];
-  return log(m->share[l]) + 0.5 * log(w) - log(m->sd[l]) - 0.5 * w * d * d - 0.5 * log(2 * M_PI);
+  return log(m->fraction[l]) + 0.5 * log(w) - log(m->sd[l]) - 0.5 * w * d * d - 0.5 * log(2 * M_PI);
 }
 
 /* Posterior of each class; returns the log of the mixture's density. */
@@ -61,7 +61,7 @@ static void maximise(const TlHistogram *h, const Sums sums[TL_MIXTURE_MOST], dou
     if (sums[l].n < 1e-9 * (double)h->total) continue; /* a class that lost its voxels stays put */
     double shift = sums[l].y / sums[l].n;
     double variance = m->weight[l] * (sums[l].square / sums[l].n - shift * shift);
-    m->share[l] = sums[l].n / (double)h->total;
+    m->fraction[l] = sums[l].n / (double)h->total;
     m->mean[l] += shift;
     m->sd[l] = sqrt(fmax(variance, m->weight[l] * least_sd * least_sd));
   }
@@ -109,7 +109,7 @@ static bool start_at_peaks(const TlHistogram *h, const double *count, double mos
     double nearest = INFINITY;
     for (int k = 0; k < m->classes; k++)
       if (k != l) nearest = fmin(nearest, fabs(m->mean[k] - m->mean[l]));
-    m->share[l] = 1.0 / m->classes;
+    m->fraction[l] = 1.0 / m->classes;
     m->sd[l] = sqrt(m->weight[l]) * fmax(nearest / 6, spread);
   }
   return true;
@@ -136,7 +136,7 @@ static void start_at_quantiles(const TlHistogram *h, double most, double spread,
       square[best] += c * y * y;
     }
     for (int l = 0; l < m->classes; l++) {
-      m->share[l] = fmax(n[l] / (double)h->total, 1e-6);
+      m->fraction[l] = fmax(n[l] / (double)h->total, 1e-6);
       if (n[l] > 0) m->mean[l] = sum[l] / n[l];
       double variance = n[l] > 0 ? square[l] / n[l] - m->mean[l] * m->mean[l] : 0;
       m->sd[l] = sqrt(m->weight[l]) * sqrt(fmax(variance, spread * spread));
@@ -161,10 +161,10 @@ static void order(TlMixture *m) {
   for (int a = 0; a < m->classes; a++)
     for (int b = a + 1; b < m->classes; b++) {
       if (m->mean[a] <= m->mean[b]) continue;
-      double t[4] = {m->mean[a], m->sd[a], m->share[a], m->weight[a]};
+      double t[4] = {m->mean[a], m->sd[a], m->fraction[a], m->weight[a]};
       m->mean[a] = m->mean[b], m->sd[a] = m->sd[b];
-      m->share[a] = m->share[b], m->weight[a] = m->weight[b];
-      m->mean[b] = t[0], m->sd[b] = t[1], m->share[b] = t[2], m->weight[b] = t[3];
+      m->fraction[a] = m->fraction[b], m->weight[a] = m->weight[b];
+      m->mean[b] = t[0], m->sd[b] = t[1], m->fraction[b] = t[2], m->weight[b] = t[3];
     }
 }
 

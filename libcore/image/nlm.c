@@ -46,7 +46,7 @@ typedef struct Reach {
 typedef struct Tile {
   float *grey, *scaled, *mask; /* element 0 is the tile's first voxel */
   float *sum, *total;
-  float *weights, *shares;            /* weights: a row for each x offset */
+  float *weights, *factors;           /* weights: a row for each x offset */
   int32_t *columns;                   /* rows (y, x offset) */
   int32_t *sums;                      /* ring of 2 patch radius + 1 rows y of an x offset each */
   int32_t *running, *totals, *nought; /* rows of an x offset; nought: 0 */
@@ -113,7 +113,7 @@ static void tile_place(const Plan *plan, char *scratch, int64_t index, Tile *til
   tile->sum = (float *)scratch, scratch += l.own;
   tile->total = (float *)scratch, scratch += l.own;
   tile->weights = (float *)scratch, scratch += l.weights;
-  tile->shares = tile->weights + (2 * plan->search_radius + 1) * plan->row;
+  tile->factors = tile->weights + (2 * plan->search_radius + 1) * plan->row;
   tile->columns = (int32_t *)scratch, scratch += l.columns;
   tile->sums = (int32_t *)scratch, scratch += l.sums;
   tile->running = (int32_t *)scratch;
@@ -201,7 +201,7 @@ typedef struct Sweep {
   Tile *tile;
   int64_t oy, oz, apart; /* apart: elements from p to q without the x offset */
   int first, count;      /* x offsets */
-  float *shares;         /* of each x offset: weight of the pair's distance */
+  float *factors;        /* of each x offset: weight of the pair's distance */
 } Sweep;
 
 /* Weights of pairs with a voxel that is no candidate become 0. row: weights of x from x.begin; p,
@@ -264,7 +264,7 @@ static void weigh_row(const Sweep *s, int64_t y, int64_t z) {
   for (int k = 0; k < s->count; k++) {
     Span x = span_of(tile->size[0], s->first + k);
     float *row = tile->weights + k * plan->row + pad + x.begin;
-    plan->kernels->weights(&plan->weight, s->shares[k], tile->totals + k * plan->row,
+    plan->kernels->weights(&plan->weight, s->factors[k], tile->totals + k * plan->row,
                            whole_lanes(x.end - x.begin), row);
     mask_weights(s, p, q, z * tile->plane + y * tile->row, s->first + k, x, row);
   }
@@ -310,10 +310,10 @@ static void tile_weigh(const Plan *plan, Tile *tile) {
                  .apart = oz * tile->plane + oy * tile->row,
                  .first = first,
                  .count = r - first + 1,
-                 .shares = tile->shares};
+                 .factors = tile->factors};
       for (int k = 0; k < s.count; k++) {
         int64_t ox = first + k;
-        tile->shares[k] = (float)exp(-plan->fall * (double)(ox * ox + oy * oy + oz * oz));
+        tile->factors[k] = (float)exp(-plan->fall * (double)(ox * ox + oy * oy + oz * oz));
       }
       sweep_tile(&s);
     }

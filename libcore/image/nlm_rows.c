@@ -87,23 +87,23 @@ INLINE void column_step_any(const TlNlmWindow *window, const TlNlmPair *pair, in
     column_step(window, false, pair, n, sums);
 }
 
-/* share 2^-t for t = sum slope, 0 <= t <= 126, 2^-24 <= share <= 1: adding 1.5 2^23 rounds t to a
+/* factor 2^-t for t = sum slope, 0 <= t <= 126, 2^-24 <= factor <= 1: adding 1.5 2^23 rounds t to a
  * whole number that stands in the low bits, ready for the exponent; the rest |u| <= 1/2 goes by a
  * polynomial with its error spread evenly (relative 3e-6, none at u = 0). */
-INLINE float power_of_half(float sum, float slope, float share) {
+INLINE float power_of_half(float sum, float slope, float factor) {
   const float magic = 12582912.0F;
   Bits whole = {.real = fmaf(sum, slope, magic)};
   float u = fmaf(-sum, slope, whole.real - magic);
-  float p = fmaf(0.00958287539F * share, u, 0.0559064825F * share);
-  p = fmaf(p, u, 0.240240986F * share);
-  p = fmaf(p, u, 0.693124187F * share);
-  Bits power = {.real = fmaf(p, u, share)};
+  float p = fmaf(0.00958287539F * factor, u, 0.0559064825F * factor);
+  p = fmaf(p, u, 0.240240986F * factor);
+  p = fmaf(p, u, 0.693124187F * factor);
+  Bits power = {.real = fmaf(p, u, factor)};
   power.whole -= (int32_t)((uint32_t)whole.whole << 23);
   return power.real;
 }
 
 /* The radius is a constant wherever it is common, so that the short loops unroll. */
-INLINE void weigh(const TlNlmWeight *weight, int radius, float share,
+INLINE void weigh(const TlNlmWeight *weight, int radius, float factor,
                   const int32_t *restrict totals, int64_t n, float *restrict weights) {
   int32_t most = weight->most;
   float slope = weight->slope;
@@ -113,18 +113,18 @@ INLINE void weigh(const TlNlmWeight *weight, int radius, float share,
     if (radius > 0) sum += totals[i + 2 * radius] + 2 * inner;
     sum = sum > 0 ? sum : 0;
     sum = sum < most ? sum : most;
-    weights[i] = power_of_half((float)sum, slope, share);
+    weights[i] = power_of_half((float)sum, slope, factor);
   }
 }
 
-INLINE void weigh_any(const TlNlmWeight *weight, float share, const int32_t *totals, int64_t n,
+INLINE void weigh_any(const TlNlmWeight *weight, float factor, const int32_t *totals, int64_t n,
                       float *weights) {
   if (weight->radius == 1)
-    weigh(weight, 1, share, totals, whole_lanes(n), weights);
+    weigh(weight, 1, factor, totals, whole_lanes(n), weights);
   else if (weight->radius == 2)
-    weigh(weight, 2, share, totals, whole_lanes(n), weights);
+    weigh(weight, 2, factor, totals, whole_lanes(n), weights);
   else
-    weigh(weight, weight->radius, share, totals, whole_lanes(n), weights);
+    weigh(weight, weight->radius, factor, totals, whole_lanes(n), weights);
 }
 
 /* Row k of the weights begins at weights + k stride, its greys at grey + k step. */
@@ -161,9 +161,9 @@ INLINE void gather_any(const float *weights, int64_t stride, int count, const fl
                                         int64_t n, const TlNlmSums *sums) {                        \
     column_step_any(window, pair, n, sums);                                                        \
   }                                                                                                \
-  TARGET static void weights_##NAME(const TlNlmWeight *weight, float share, const int32_t *totals, \
-                                    int64_t n, float *weights) {                                   \
-    weigh_any(weight, share, totals, n, weights);                                                  \
+  TARGET static void weights_##NAME(const TlNlmWeight *weight, float factor,                       \
+                                    const int32_t *totals, int64_t n, float *weights) {            \
+    weigh_any(weight, factor, totals, n, weights);                                                 \
   }                                                                                                \
   TARGET static void gather_ahead_##NAME(const float *weights, int64_t stride, int count,          \
                                          const float *grey, int64_t n, float *sum, float *total) { \

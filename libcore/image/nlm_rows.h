@@ -54,9 +54,9 @@ typedef struct TlNlmKernels {
   /* Step column over the planes and make sum, then step over the rows. */
   void (*column_step)(const TlNlmWindow *window, const TlNlmPair *pair, int64_t n,
                       const TlNlmSums *sums);
-  /* weights[i] = share 2^-(slope clamp(sum of running[i .. i + 2 radius], 0, most)), i in [0, n).
+  /* weights[i] = factor 2^-(slope clamp(sum of running[i .. i + 2 radius], 0, most)), i in [0, n).
    */
-  void (*weights)(const TlNlmWeight *weight, float share, const int32_t *totals, int64_t n,
+  void (*weights)(const TlNlmWeight *weight, float factor, const int32_t *totals, int64_t n,
                   float *weights);
   /* Over k = 0..count-1, in this order: s = sum of weights[k stride + i] grey[i + k], t = the sum
    * of these weights; sum[i] += s, total[i] += t. */

@@ -184,7 +184,7 @@ static void judge_class(const Sample *samples, int64_t count, double step, float
 }
 
 /* f(rho) of the header and its ratio to 1 - rho(2), for a Gaussian blur. */
-static double share_left(double rho) {
+static double fraction_left(double rho) {
   return 1 - 4 * rho / 3 + rho * rho * rho * rho / 3;
 }
 
@@ -194,7 +194,7 @@ static double correlation_of(double ratio) {
   if (!(ratio < 1)) return 0;
   for (int k = 0; k < 50; k++) {
     double rho = (low + high) / 2;
-    if (share_left(rho) / (1 - rho * rho * rho * rho) > ratio)
+    if (fraction_left(rho) / (1 - rho * rho * rho * rho) > ratio)
       low = rho;
     else
       high = rho;
@@ -232,13 +232,13 @@ static TlStatus judge(Sampler *s, TlNoise *noise) {
   int64_t count = (int64_t)s->count;
   for (int k = 0; k < CLASSES; k++) {
     int64_t begin = count * k / CLASSES, end = count * (k + 1) / CLASSES;
-    double share = (double)(end - begin) / (double)count;
+    double fraction = (double)(end - begin) / (double)count;
     Class c;
     judge_class(s->samples + begin, end - begin, noise->level_step, scratch, &c);
     if (k == 0) noise->darkest = sqrt(c.narrow);
     noise->brightest = sqrt(c.narrow);
-    all.narrow += share * c.narrow;
-    for (int axis = 0; axis < 3; axis++) all.axis[axis] += share * c.axis[axis];
+    all.narrow += fraction * c.narrow;
+    for (int axis = 0; axis < 3; axis++) all.axis[axis] += fraction * c.axis[axis];
   }
   tl_free(scratch);
   double least = noise->level_step / sqrt(12.0), left = 1;
@@ -247,7 +247,7 @@ static TlStatus judge(Sampler *s, TlNoise *noise) {
     bool resolved = all.axis[axis] > noise->level_step * noise->level_step / 4;
     noise->rho[axis] = resolved ? correlation_of(all.narrow / all.axis[axis]) : 0;
     noise->correlated = noise->correlated || noise->rho[axis] > TL_NOISE_CORRELATED;
-    left *= share_left(noise->rho[axis]);
+    left *= fraction_left(noise->rho[axis]);
   }
   noise->narrow = fmax(sqrt(all.narrow), least);
   noise->sigma = noise->correlated ? fmax(sqrt(all.narrow / left), least) : noise->narrow;

@@ -140,7 +140,7 @@ static void make_profiles(Profile *p) {
   }
 }
 
-/* Variance of a voxel's share in a sector's mean, from how sectors of one circle and of one set
+/* Variance of a voxel's part in a sector's mean, from how sectors of one circle and of one set
  * differ: rings are alike in all sectors and do not count. The median over the radii: a wall does
  * not count either. */
 static double voxel_variance(Profile *p, float *values) {

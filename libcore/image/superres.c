@@ -124,10 +124,10 @@ typedef struct Refiner {
   TlSuperresOptions options;
   TlUpsampler upsampler;
   TlCoder coder;
-  float *table;                  /* of the analysis */
-  double limit;                  /* squared residual at which coding stops */
-  float share[TL_UPSAMPLE_MOST]; /* 1 / patches over a voxel along one axis */
-  int planes;                    /* directions */
+  float *table;                     /* of the analysis */
+  double limit;                     /* squared residual at which coding stops */
+  float fraction[TL_UPSAMPLE_MOST]; /* 1 / patches over a voxel along one axis */
+  int planes;                       /* directions */
 } Refiner;
 
 static void refiner_free(Refiner *r) {
@@ -145,7 +145,7 @@ static TlStatus refiner_make(const TlDictionary *d, const TlSuperresOptions *opt
   for (int p = 0; p < d->factor; p++) {
     int over = 0;
     for (int back = 0; back < TL_PATCH; back++) over += (p - back) % d->factor == 0;
-    r->share[p] = 1.0F / (float)over;
+    r->fraction[p] = 1.0F / (float)over;
   }
   TlStatus status = TL_NEW(r->table, TL_WINDOW_VOXELS * TL_DICTIONARY_DIMS);
   if (status == TL_OK) {
@@ -235,9 +235,9 @@ static void give_plane(const Slab *s, const Scratch *w, int64_t k, int64_t low, 
   float *to = s->sum + k * p->stride - s->low * s->layer;
   for (int64_t b = low; b < high; b++) {
     const float *from = w->sum + (b + TL_PLANE_MARGIN) * row + TL_PLANE_MARGIN;
-    float share = s->r->share[b % factor] * each;
+    float fraction = s->r->fraction[b % factor] * each;
     for (int64_t a = 0; a < p->na; a++)
-      to[b * p->stride_b + a * p->stride_a] += from[a] * (s->r->share[a % factor] * share);
+      to[b * p->stride_b + a * p->stride_a] += from[a] * (s->r->fraction[a % factor] * fraction);
   }
 }
 

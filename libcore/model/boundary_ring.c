@@ -11,13 +11,13 @@ static bool ring_phi(const void *data, TlVec3 point, double *phi, TlVec3 *normal
   double half = 0.5 * g->thickness_m, u = tl_norm(across) - (g->radius_m + half);
   double side = fabs(u) - half, end = fabs(z) - 0.5 * g->length_m;
   double out_side = fmax(side, 0), out_end = fmax(end, 0), far = hypot(out_side, out_end);
-  double share_side = far > 0 ? out_side / far : side > end,
-         share_end = far > 0 ? out_end / far : !(side > end);
+  double part_side = far > 0 ? out_side / far : side > end,
+         part_end = far > 0 ? out_end / far : !(side > end);
   if (tl_norm2(radial) == 0)
     radial = tl_unit(tl_cross(g->axis, tl_vec3(g->axis.z, g->axis.x, -g->axis.y)));
   *phi = far > 0 ? far : fmax(side, end);
   *normal =
-      tl_add(tl_scale(copysign(share_side, u), radial), tl_scale(copysign(share_end, z), g->axis));
+      tl_add(tl_scale(copysign(part_side, u), radial), tl_scale(copysign(part_end, z), g->axis));
   return true;
 }
 

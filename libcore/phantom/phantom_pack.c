@@ -230,8 +230,8 @@ static double inertia(const TlPhantomShape *shape) {
 }
 
 /* Moves that undo depth at the contact, shared by inverse masses; n pushes grain b away from a. */
-static void share(const Packing *p, int64_t a, int64_t b, TlVec3 arm_a, TlVec3 arm_b, TlVec3 n,
-                  double depth, int sign, Push *push) {
+static void undo_overlap(const Packing *p, int64_t a, int64_t b, TlVec3 arm_a, TlVec3 arm_b,
+                         TlVec3 n, double depth, int sign, Push *push) {
   const TlPhantomShape *sa = &p->shapes[a], *sb = &p->shapes[b];
   TlVec3 ta = tl_cross(arm_a, n), tb = tl_cross(arm_b, n);
   double wa = 1 / mass(sa) + tl_norm2(ta) / inertia(sa);
@@ -247,8 +247,8 @@ static void share(const Packing *p, int64_t a, int64_t b, TlVec3 arm_a, TlVec3 a
 }
 
 /* Node of a in b; sign -1 when the pair is (b, a). */
-static void push_one_way(const Packing *p, int64_t a, int64_t b, TlVec3 apart, int sign,
-                         Push *push) {
+static void push_by_nodes(const Packing *p, int64_t a, int64_t b, TlVec3 apart, int sign,
+                          Push *push) {
   int node = 0;
   TlVec3 in_b = {0, 0, 0};
   double depth = deepest_node(p, a, b, apart, &node, &in_b);
@@ -261,7 +261,7 @@ static void push_one_way(const Packing *p, int64_t a, int64_t b, TlVec3 apart, i
   if (depth > 0.2 * p->scale * fmin(p->shapes[a].diameter, p->shapes[b].diameter) &&
       tl_norm(apart) > 0)
     out_of_b = tl_scale(-1, tl_unit(apart));
-  share(p, a, b, arm, tl_sub(arm, apart), tl_scale(-1, out_of_b), depth, sign, push);
+  undo_overlap(p, a, b, arm, tl_sub(arm, apart), tl_scale(-1, out_of_b), depth, sign, push);
 }
 
 static void push_pair(const Packing *p, size_t k) {
@@ -273,8 +273,8 @@ static void push_pair(const Packing *p, size_t k) {
   double r = p->scale * (p->shapes[i].radius + p->shapes[j].radius);
   if (tl_norm2(apart) > r * r) return;
   if (surely_apart(p, i, j, apart) || surely_apart(p, j, i, tl_scale(-1, apart))) return;
-  push_one_way(p, i, j, apart, 1, push);
-  push_one_way(p, j, i, tl_scale(-1, apart), -1, push);
+  push_by_nodes(p, i, j, apart, 1, push);
+  push_by_nodes(p, j, i, tl_scale(-1, apart), -1, push);
 }
 
 /* The cylinder's wall pushes the outermost node inwards. */
@@ -323,11 +323,11 @@ static void gather(const Packing *p, Move *moves) {
 }
 
 static void apply(Packing *p, int64_t i, Move m) {
-  /* Jacobi: each contact undoes its overlap alone, so a grain with many takes a share of the sum */
-  double share_of_sum = 1.2 / (1 + 0.25 * m.touches);
+  /* Jacobi: each contact undoes its overlap alone, so a grain with many takes a fraction of the sum */
+  double fraction_of_sum = 1.2 / (1 + 0.25 * m.touches);
   TlPhantomPose *pose = &p->poses[i];
-  pose->position = tl_axpy(pose->position, share_of_sum, m.shift);
-  TlVec3 turn = tl_scale(share_of_sum, m.turn);
+  pose->position = tl_axpy(pose->position, fraction_of_sum, m.shift);
+  TlVec3 turn = tl_scale(fraction_of_sum, m.turn);
   double angle = tl_norm(turn);
   if (angle > 0.1) turn = tl_scale(0.1 / angle, turn);
   pose->rotation = tl_quat_unit(tl_quat_mul(tl_quat_from_rotation(turn), pose->rotation));

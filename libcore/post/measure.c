@@ -129,8 +129,8 @@ TlStatus tl_measure_motion(const TlScene *scene, const TlFrame *frame, TlFrameMo
     grains++;
   }
   if (grains > 0) motion->mean_speed_m_s /= (double)grains;
-  if (mass > 0) motion->moving_share = moving / mass;
-  motion->at_rest = tl_at_rest(motion->moving_share, motion->largest_pace, tl_resting_share);
+  if (mass > 0) motion->moving_fraction = moving / mass;
+  motion->at_rest = tl_at_rest(motion->moving_fraction, motion->largest_pace, tl_resting_fraction);
   return TL_OK;
 }
 
@@ -309,8 +309,8 @@ static TlStatus measure_placed(const TlScene *scene, const TlPlacement *place, c
   m->unjudged = depths.unjudged;
   m->below_2_percent = depths.deep;
   m->largest_penetration_m = depths.depth_m;
-  m->largest_penetration_share = depths.share;
-  m->deepest_id = depths.share > 0 ? depths.deepest : -1;
+  m->largest_penetration_fraction = depths.fraction;
+  m->deepest_id = depths.fraction > 0 ? depths.deepest : -1;
   return TL_OK;
 }
 

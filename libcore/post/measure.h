@@ -16,7 +16,7 @@
 /* Of a frame's grains that can move (not frozen, of no net, on no piston). */
 typedef struct TlFrameMotion {
   double mean_speed_m_s, max_speed_m_s; /* of their centres */
-  double moving_share;                  /* of their mass: what moves (shape/moving.h) */
+  double moving_fraction;               /* of their mass: what moves (shape/moving.h) */
   double largest_pace;
   bool at_rest; /* by both */
 } TlFrameMotion;
@@ -86,13 +86,13 @@ typedef struct TlMeasure {
   int64_t lost;            /* grains of the first frame that are not in the last, while the run
                               does not say where they left (no departures.csv) */
   /* of grains that are not frozen */
-  double largest_penetration_m, largest_penetration_share; /* fraction of the grain's radius_m */
+  double largest_penetration_m, largest_penetration_fraction; /* fraction of the grain's radius_m */
   int64_t deepest_id;      /* the grain with the largest fraction; -1: none */
   int64_t below_2_percent; /* grains deeper than 2% of their radius */
   int64_t unjudged;        /* grains with no node over the terrain */
   int64_t small;           /* grains smaller across than the terrain's cell */
   double largest_overlap_m,
-      largest_overlap_share; /* of two grains; fraction of the smaller radius */
+      largest_overlap_fraction; /* of two grains; fraction of the smaller radius */
   int64_t overlapping_pairs;
   bool has_ground;   /* terrain or planes under the grains */
   bool has_solid;    /* ground or walls to measure penetration against */

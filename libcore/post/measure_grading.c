@@ -44,11 +44,11 @@ void tl_grading_free(TlGrading *g) {
   *g = (TlGrading){0};
 }
 
-double tl_grading_size(const TlGrading *g, double share) {
-  if (share <= g->finer[0]) return g->size_m[0];
+double tl_grading_size(const TlGrading *g, double fraction) {
+  if (fraction <= g->finer[0]) return g->size_m[0];
   for (int64_t i = 1; i < g->count; i++) {
-    if (share > g->finer[i]) continue;
-    double t = (share - g->finer[i - 1]) / (g->finer[i] - g->finer[i - 1]);
+    if (fraction > g->finer[i]) continue;
+    double t = (fraction - g->finer[i - 1]) / (g->finer[i] - g->finer[i - 1]);
     return exp((1 - t) * log(g->size_m[i - 1]) + t * log(g->size_m[i]));
   }
   return g->size_m[g->count - 1];

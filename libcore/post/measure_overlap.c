@@ -45,7 +45,7 @@ static void judge_pair(const Ball *a, const Ball *b, TlMeasure *m) {
                              b->row->scale * tl_avatar_diameter_m(b->avatar));
   m->overlapping_pairs += depth > 0;
   m->largest_overlap_m = fmax(m->largest_overlap_m, depth);
-  m->largest_overlap_share = fmax(m->largest_overlap_share, depth / radius);
+  m->largest_overlap_fraction = fmax(m->largest_overlap_fraction, depth / radius);
 }
 
 TlStatus tl_measure_overlap(const TlScene *scene, const TlFrame *frame, TlMeasure *m) {

@@ -56,7 +56,7 @@ static TlStatus write_frames(const TlMeasure *m, const char *folder, bool overwr
                           f->contacts_per_grain,
                           (double)f->without_contact,
                           (double)f->gone,
-                          f->motion.moving_share,
+                          f->motion.moving_fraction,
                           f->motion.largest_pace,
                           f->motion.at_rest};
     status = tl_csv_row(&csv, row, sizeof row / sizeof *row);

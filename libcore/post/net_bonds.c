@@ -99,8 +99,9 @@ void tl_sheet_free(TlSheet *s) {
   *s = (TlSheet){0};
 }
 
-TlStatus tl_sheet_tubes(const TlSheet *s, const TlScene *scene, const TlFrame *frame, double share,
-                        TlVec3 colour, TlTraceTube **tube, size_t *capacity, int64_t *tubes) {
+TlStatus tl_sheet_tubes(const TlSheet *s, const TlScene *scene, const TlFrame *frame,
+                        double fraction, TlVec3 colour, TlTraceTube **tube, size_t *capacity,
+                        int64_t *tubes) {
   static const double BROKEN = 2, TOUCH = 1.2; /* first lengths; diameters of the spheres */
   const TlBodyRow **row;                       /* of each sphere; NULL: it is not in the frame */
   if (s->bonds == 0) return TL_OK;
@@ -119,7 +120,7 @@ TlStatus tl_sheet_tubes(const TlSheet *s, const TlScene *scene, const TlFrame *f
     if (length < TOUCH * diameter || length > BROKEN * s->length_m[k]) continue;
     (*tube)[(*tubes)++] = (TlTraceTube){.from = a->position_m,
                                         .to = b->position_m,
-                                        .radius_m = 0.5 * share * diameter,
+                                        .radius_m = 0.5 * fraction * diameter,
                                         .colour = colour};
   }
   tl_free((void *)row);

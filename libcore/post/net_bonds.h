@@ -22,11 +22,11 @@ typedef struct TlSheet {
 } TlSheet;
 TlStatus tl_sheet_open(const TlFrame *first, TlSheet *sheet);
 void tl_sheet_free(TlSheet *sheet);
-/* Adds the bonds of the frame to the tubes, which grow (TL_RESERVE): as thick as `share` of their
+/* Adds the bonds of the frame to the tubes, which grow (TL_RESERVE): as thick as `fraction` of their
  * spheres, of this colour. Bonds of spheres that touch or nearly do, as in membranes, cannot be seen
  * and are left out. */
 TlStatus tl_sheet_tubes(const TlSheet *sheet, const TlScene *scene, const TlFrame *frame,
-                        double share, TlVec3 colour, TlTraceTube **tube, size_t *capacity,
+                        double fraction, TlVec3 colour, TlTraceTube **tube, size_t *capacity,
                         int64_t *tubes);
 
 #endif

@@ -110,7 +110,7 @@ static TlStatus measure_pairs(void *context, int64_t begin, int64_t end, int64_t
                tl_measure_nodes_inside(b->shape->avatar, b->row, a->shape->avatar, a->row));
     }
     row.depth_m = deepest.depth_m;
-    row.share = deepest.depth_m / row.radius_m;
+    row.fraction = deepest.depth_m / row.radius_m;
     row.point_m = deepest.point_m;
     row.normal = deepest.normal;
     w->row[i] = row;
@@ -217,10 +217,10 @@ TlStatus tl_overlap_frame(const TlScene *scene, const TlOverlapShape *shapes, co
 /* ---- sums ---- */
 
 TlStatus tl_overlap_sums(const TlOverlapRows *rows, int64_t frame, bool ground, TlOverlapSums *s) {
-  double *depth = NULL, *share = NULL;
+  double *depth = NULL, *fraction = NULL;
   *s = (TlOverlapSums){.first = -1, .second = -1};
   TlStatus status = TL_NEW(depth, (size_t)rows->count);
-  if (status == TL_OK) status = TL_NEW(share, (size_t)rows->count);
+  if (status == TL_OK) status = TL_NEW(fraction, (size_t)rows->count);
   for (int64_t i = 0; i < rows->count && status == TL_OK; i++) {
     const TlOverlapRow *r = &rows->row[i];
     double nodes = r->nodes_m / r->radius_m;
@@ -229,15 +229,15 @@ TlStatus tl_overlap_sums(const TlOverlapRows *rows, int64_t frame, bool ground, 
     s->nodes_over_1_percent += nodes > 0.01;
     s->nodes_over_2_percent += nodes > 0.02;
     s->nodes_largest_m = fmax(s->nodes_largest_m, r->nodes_m);
-    s->nodes_largest_share = fmax(s->nodes_largest_share, nodes);
+    s->nodes_largest_fraction = fmax(s->nodes_largest_fraction, nodes);
     if (!(r->depth_m > 0)) continue;
     depth[s->touching] = r->depth_m;
-    share[s->touching++] = r->share;
-    s->over_1_percent += r->share > 0.01;
-    s->over_2_percent += r->share > 0.02;
+    fraction[s->touching++] = r->fraction;
+    s->over_1_percent += r->fraction > 0.01;
+    s->over_2_percent += r->fraction > 0.02;
     s->largest_m = fmax(s->largest_m, r->depth_m);
-    if (r->share <= s->largest_share) continue;
-    s->largest_share = r->share;
+    if (r->fraction <= s->largest_fraction) continue;
+    s->largest_fraction = r->fraction;
     s->first = r->first;
     s->second = r->second;
   }
@@ -245,11 +245,11 @@ TlStatus tl_overlap_sums(const TlOverlapRows *rows, int64_t frame, bool ground, 
     s->median_m = tl_measure_quantile(depth, s->touching, 0.5);
     s->p90_m = tl_measure_quantile(depth, s->touching, 0.9);
     s->p99_m = tl_measure_quantile(depth, s->touching, 0.99);
-    s->median_share = tl_measure_quantile(share, s->touching, 0.5);
-    s->p90_share = tl_measure_quantile(share, s->touching, 0.9);
-    s->p99_share = tl_measure_quantile(share, s->touching, 0.99);
+    s->median_fraction = tl_measure_quantile(fraction, s->touching, 0.5);
+    s->p90_fraction = tl_measure_quantile(fraction, s->touching, 0.9);
+    s->p99_fraction = tl_measure_quantile(fraction, s->touching, 0.99);
   }
   tl_free(depth);
-  tl_free(share);
+  tl_free(fraction);
   return status;
 }

@@ -15,7 +15,7 @@
  *                    it for the edges of two cubes at right angles).
  * Ground contacts: against planes, walls' parts and the bilinear patches of the terrain's raster
  * (post/overlap_ground.h). A pair touches when its overlap is above 0. Pairs of which neither side
- * can move (frozen, of a net, on a piston) are left out. Shares are of the radius of the sphere of
+ * can move (frozen, of a net, on a piston) are left out. Fractions are of the radius of the sphere of
  * equal volume, of a pair the smaller one. Errors: docs/theory/contact.md. Same bits for any number
  * of threads.
  */
@@ -28,7 +28,7 @@
 typedef struct TlOverlapRow {
   int64_t frame, first, second; /* ids; second < 0: boundary -1 - second, as contacts have it */
   double depth_m;               /* 0: only nodes say that the two touch */
-  double share;
+  double fraction;
   double nodes_m; /* what the nodes alone say, 0: nothing */
   double radius_m;
   TlVec3 point_m, normal; /* unit, to the first; both 0 where depth_m is */
@@ -55,11 +55,11 @@ void tl_overlap_rows_free(TlOverlapRows *rows);
 typedef struct TlOverlapSums {
   int64_t touching, over_1_percent, over_2_percent;
   double largest_m, median_m, p90_m, p99_m; /* quantiles over what touches; NaN: nothing does */
-  double largest_share, median_share, p90_share, p99_share;
-  int64_t first, second; /* with the largest share */
+  double largest_fraction, median_fraction, p90_fraction, p99_fraction;
+  int64_t first, second; /* with the largest fraction */
   /* by nodes alone */
   int64_t nodes_touching, nodes_over_1_percent, nodes_over_2_percent;
-  double nodes_largest_m, nodes_largest_share;
+  double nodes_largest_m, nodes_largest_fraction;
 } TlOverlapSums;
 
 /* Over the rows of one frame, or of all (frame < 0); of pairs of grains or of ground contacts. */

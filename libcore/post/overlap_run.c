@@ -34,7 +34,7 @@ static TlStatus write_rows(const TlOverlapRows *rows, const char *folder, bool o
     const TlOverlapRow *r = &rows->row[i];
     bool there = r->depth_m > 0;
     const double value[NUMBERS] = {r->depth_m,
-                                   r->share,
+                                   r->fraction,
                                    r->nodes_m,
                                    r->radius_m,
                                    there ? r->point_m.x : NAN,
@@ -73,14 +73,14 @@ static TlStatus write_frames(const TlOverlapRows *rows, const TlFrame *frame, in
                           (double)(i % 2),
                           (double)s.touching,
                           s.largest_m,
-                          s.largest_share,
-                          s.median_share,
-                          s.p90_share,
-                          s.p99_share,
+                          s.largest_fraction,
+                          s.median_fraction,
+                          s.p90_fraction,
+                          s.p99_fraction,
                           (double)s.over_1_percent,
                           (double)s.over_2_percent,
                           (double)s.nodes_touching,
-                          s.nodes_largest_share,
+                          s.nodes_largest_fraction,
                           (double)s.nodes_over_1_percent,
                           (double)s.nodes_over_2_percent};
     if (status == TL_OK) status = tl_csv_row(&csv, row, sizeof row / sizeof *row);
@@ -102,10 +102,10 @@ static TlStatus add_figures(TlFigures *f, const char *of, const TlOverlapSums *s
   TL_TRY(add(f, of, "median", s->median_m, "m"));
   TL_TRY(add(f, of, "p90", s->p90_m, "m"));
   TL_TRY(add(f, of, "p99", s->p99_m, "m"));
-  TL_TRY(add(f, of, "largest_of_radius", 100 * s->largest_share, "percent"));
-  TL_TRY(add(f, of, "median_of_radius", 100 * s->median_share, "percent"));
-  TL_TRY(add(f, of, "p90_of_radius", 100 * s->p90_share, "percent"));
-  TL_TRY(add(f, of, "p99_of_radius", 100 * s->p99_share, "percent"));
+  TL_TRY(add(f, of, "largest_of_radius", 100 * s->largest_fraction, "percent"));
+  TL_TRY(add(f, of, "median_of_radius", 100 * s->median_fraction, "percent"));
+  TL_TRY(add(f, of, "p90_of_radius", 100 * s->p90_fraction, "percent"));
+  TL_TRY(add(f, of, "p99_of_radius", 100 * s->p99_fraction, "percent"));
   TL_TRY(add(f, of, "over_1_percent", (double)s->over_1_percent, ""));
   TL_TRY(add(f, of, "over_2_percent", (double)s->over_2_percent, ""));
   if (s->touching > 0) {
@@ -114,7 +114,7 @@ static TlStatus add_figures(TlFigures *f, const char *of, const TlOverlapSums *s
   }
   TL_TRY(add(f, of, "nodes_touching", (double)s->nodes_touching, ""));
   TL_TRY(add(f, of, "nodes_largest", s->nodes_largest_m, "m"));
-  TL_TRY(add(f, of, "nodes_largest_of_radius", 100 * s->nodes_largest_share, "percent"));
+  TL_TRY(add(f, of, "nodes_largest_of_radius", 100 * s->nodes_largest_fraction, "percent"));
   TL_TRY(add(f, of, "nodes_over_1_percent", (double)s->nodes_over_1_percent, ""));
   return add(f, of, "nodes_over_2_percent", (double)s->nodes_over_2_percent, "");
 }

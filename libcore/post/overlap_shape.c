@@ -16,9 +16,9 @@ static const double FIELD_ERROR = 0.3;
 /* Second differences, in cells, that count as equal: of a grid with edges, of a radius of five cells; of any other one,
  * all that it has. */
 static const double SHARP_BEND = 0.2, SMOOTH_BEND = 1;
-/* A grid has edges where more than this share of its nodes beside the surface have a second difference above 0.8 cells: a
- * cube of five cells a radius 11%, grains of a scan 0.1% at most. */
-static const double EDGE_BEND = 0.8, EDGE_SHARE = 0.01;
+/* A grid has edges where more than this fraction of its nodes beside the surface have a second difference above 0.8 cells:
+ * a cube of five cells a radius 11%, grains of a scan 0.1% at most. */
+static const double EDGE_BEND = 0.8, EDGE_FRACTION = 0.01;
 
 /* ---- the field ---- */
 
@@ -259,7 +259,7 @@ static void find_bend(TlOverlapShape *s) {
         nodes++;
         bent += largest_bend(a, f) > EDGE_BEND;
       }
-  bool sharp = (double)bent > EDGE_SHARE * (double)nodes;
+  bool sharp = (double)bent > EDGE_FRACTION * (double)nodes;
   s->bend_m = (sharp ? SHARP_BEND : SMOOTH_BEND) * a->spacing_m;
 }
 

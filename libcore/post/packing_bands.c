@@ -143,7 +143,7 @@ static TlStatus add_forces(const Job *j, const char *side, const TlRegion *part)
   TlForces f = tl_forces_of(j->packing, part);
   TL_TRY(add(j, side, "pairs", (double)f.pairs, "", "of touching grains"));
   TL_TRY(add(j, side, "mean_normal_force", f.mean_N, "N", "over these pairs"));
-  TL_TRY(add(j, side, "strong_share", f.strong_share, "", "F_n above their mean"));
+  TL_TRY(add(j, side, "strong_share", f.strong_fraction, "", "F_n above their mean"));
   TL_TRY(add(j, side, "strong_exponent", f.beta, "", "exp(-beta f)"));
   TL_TRY(add(j, side, "weak_exponent", f.alpha, "", "f^alpha"));
   TL_TRY(add(j, side, "sliding_share", f.sliding, "", "F_t >= 0.99 mu F_n"));

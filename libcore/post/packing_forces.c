@@ -12,7 +12,7 @@ bool tl_pair_in(const TlPacking *p, const TlRegion *region, const TlPackPair *pa
   return tl_region_depth(region, tl_scale(0.5, sum)) >= 0;
 }
 
-static double share(int64_t part, int64_t all) {
+static double fraction(int64_t part, int64_t all) {
   return all ? (double)part / (double)all : NAN;
 }
 
@@ -47,12 +47,12 @@ TlForces tl_forces_of(const TlPacking *p, const TlRegion *region) {
       slide_weak += slides;
     }
   }
-  f.strong_share = share(f.strong, f.pairs);
+  f.strong_fraction = fraction(f.strong, f.pairs);
   f.beta = f.strong ? (double)f.strong / beyond : NAN;
   f.alpha = logs < 0 ? -1 - (double)weak / logs : NAN;
-  f.sliding = share(slide_strong + slide_weak, f.pairs);
-  f.sliding_strong = share(slide_strong, f.strong);
-  f.sliding_weak = share(slide_weak, weak);
+  f.sliding = fraction(slide_strong + slide_weak, f.pairs);
+  f.sliding_strong = fraction(slide_strong, f.strong);
+  f.sliding_weak = fraction(slide_weak, weak);
   return f;
 }
 
@@ -79,7 +79,7 @@ static TlStatus measure(const TlPacking *p, const TlRegion *region, void *row) {
   C(pairs, "", "pairs of touching grains", row->pairs)                                             \
   C(mean_normal_force_N, "N", "mean normal force of the pairs", row->mean_N)                       \
   C(strong_share, "", "fraction of the pairs whose normal force is above the mean",                \
-    row->strong_share)                                                                             \
+    row->strong_fraction)                                                                          \
   C(strong_exponent, "", "beta of exp(-beta f) above the mean, f the force over the mean",         \
     row->beta)                                                                                     \
   C(weak_exponent, "", "alpha of f^alpha below the mean", row->alpha)                              \

@@ -14,7 +14,7 @@
 typedef struct TlForces {
   int64_t pairs, strong;
   double mean_N;                       /* <F_n> */
-  double strong_share;                 /* of the pairs */
+  double strong_fraction;              /* of the pairs */
   double beta, alpha;                  /* NaN: no such pairs */
   double sliding;                      /* fraction of all pairs */
   double sliding_strong, sliding_weak; /* of the strong, of the weak */

@@ -26,7 +26,7 @@ static void put_fabric(TlPlot *plot, const TlPackingPlot *p) {
 
 static void put_forces(TlPlot *plot, const TlPackingPlot *p) {
   const TlForces *f = &p->spread;
-  double weak = 1 - f->strong_share;
+  double weak = 1 - f->strong_fraction;
   tl_plot(plot,
           "set xlabel 'normal force / mean'\nset ylabel 'density'\nunset offsets\nset logscale y\n"
           "set xrange [0:*]\nset yrange [*:*]\nplot ");
@@ -36,7 +36,7 @@ static void put_forces(TlPlot *plot, const TlPackingPlot *p) {
   if (f->beta > 0)
     tl_plot(plot,
             ", [1:6] %.17g*exp(-%.17g*(x - 1)) lw 2 lc rgb '#c04000' title 'strong: exp(-%.2f f)'",
-            f->strong_share * f->beta, f->beta, f->beta);
+            f->strong_fraction * f->beta, f->beta, f->beta);
   if (f->alpha > -1)
     tl_plot(plot,
             ", [0.02:1] %.17g*x**(%.17g) lw 2 lc rgb '#208040' title 'weak: f^{%.2f}' enhanced",

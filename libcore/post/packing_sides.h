@@ -12,7 +12,7 @@
 char *tl_sides_header(void);
 TlStatus tl_sides_line(TlCsv *csv, const TlFrame *frame, const TlPacking *packing,
                        const TlRegion *region, const TlBand *band);
-/* folder/band_frames.png from that table: anisotropy and sliding shares of both sides over time.
+/* folder/band_frames.png from that table: anisotropy and sliding fractions of both sides over time.
  * Nothing is drawn (a word in the log) when a side has no value in any frame. */
 TlStatus tl_sides_plot(const char *folder, bool overwrite);
 

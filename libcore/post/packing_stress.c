@@ -11,8 +11,8 @@ static void add_dyad(TlSym3 *s, double w, TlVec3 f, TlVec3 r) {
 }
 
 static void add_leg(TlSym3 *s, const TlRegion *region, TlVec3 centre, TlVec3 point, TlVec3 force) {
-  double share = tl_region_share(region, centre, point);
-  if (share > 0) add_dyad(s, -share, force, tl_sub(point, centre));
+  double fraction = tl_region_fraction(region, centre, point);
+  if (fraction > 0) add_dyad(s, -fraction, force, tl_sub(point, centre));
 }
 
 static TlSym3 times(double f, TlSym3 s) {

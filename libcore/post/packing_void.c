@@ -1,8 +1,8 @@
 #include "post/packing_measures.h"
 
-/* Share of the grain's inner grid points that lie in the region; cells on its face count in part.
+/* Fraction of the grain's inner grid points that lie in the region; cells on its face count in part.
  */
-static double share_of(const TlPackGrain *g, const TlRegion *region) {
+static double fraction_of(const TlPackGrain *g, const TlRegion *region) {
   const TlAvatar *a = g->avatar;
   TlMat3 turn = tl_quat_matrix(g->rotation);
   double all = 0, in = 0;
@@ -28,7 +28,7 @@ double tl_void_solid_m3(const TlPacking *p, const TlRegion *region) {
     if (depth >= reach)
       solid += g->volume_m3;
     else if (depth > -reach)
-      solid += share_of(g, region) * g->volume_m3;
+      solid += fraction_of(g, region) * g->volume_m3;
   }
   return solid;
 }

@@ -58,7 +58,7 @@ static void clip_round(const TlRegion *r, TlVec3 e, TlVec3 from, TlVec3 segment,
   *t1 = fmin(*t1, (-B + sqrt(root)) / A);
 }
 
-double tl_region_share(const TlRegion *r, TlVec3 from, TlVec3 to) {
+double tl_region_fraction(const TlRegion *r, TlVec3 from, TlVec3 to) {
   TlVec3 segment = tl_sub(to, from);
   double t0 = 0, t1 = 1;
   assert(r->slab == 0);

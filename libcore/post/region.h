@@ -25,6 +25,6 @@ double tl_region_volume(const TlRegion *region);
 double tl_region_depth(const TlRegion *region, TlVec3 p);
 /* Without a slab: fraction of the segment that lies inside, 0 to 1; a segment without length: 1 or
  * 0. */
-double tl_region_share(const TlRegion *region, TlVec3 from, TlVec3 to);
+double tl_region_fraction(const TlRegion *region, TlVec3 from, TlVec3 to);
 
 #endif

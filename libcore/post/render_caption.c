@@ -83,7 +83,7 @@ static TlStatus describe_motion(const TlScene *scene, const TlFrame *frame, char
   if (motion.at_rest)
     add(line, ", at rest (mean %.2g m/s)", motion.mean_speed_m_s);
   else
-    add(line, ", %.3g%% of the mass moves, mean %.2g m/s", 100 * motion.moving_share,
+    add(line, ", %.3g%% of the mass moves, mean %.2g m/s", 100 * motion.moving_fraction,
         motion.mean_speed_m_s);
   return TL_OK;
 }
@@ -113,7 +113,7 @@ TlStatus tl_render_describe(const TlScene *scene, const TlFrame *frame, const Tl
   if (!tl_scene_other_grounds(scene)) TL_TRY(tl_scene_depths(scene, frame, &depths));
   if (depths.deep > 0)
     add(line, ", %lld with penetration up to %.2g%% of the radius", (long long)depths.deep,
-        100 * depths.share);
+        100 * depths.fraction);
   if (o->blocks) TL_TRY(describe_density(scene, frame, line));
   if (scene->grain_scale != 1 && scene->grain_scale > 0)
     add(line, ", grains x %.6g", scene->grain_scale);

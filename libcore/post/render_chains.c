@@ -40,18 +40,18 @@ typedef struct Style {
   double full_N, thick_m;
 } Style;
 
-static double share_of(const Style *s, double force_N) {
+static double fraction_of(const Style *s, double force_N) {
   return s->full_N > 0 ? fmin(1, force_N / s->full_N) : 1;
 }
 
 static void put(const Style *s, TlChainDrawing *d, TlVec3 from, TlVec3 to, double force_N,
                 bool link) {
-  double share = share_of(s, force_N);
+  double fraction = fraction_of(s, force_N);
   TlVec3 grey = tl_colour_from_srgb(226, 230, 235);
   d->tube[d->count++] = (TlTraceTube){.from = from,
                                       .to = to,
-                                      .radius_m = 0.5 * s->thick_m * fmax(LEAST, share),
-                                      .colour = link ? tl_colour_map(share) : grey};
+                                      .radius_m = 0.5 * s->thick_m * fmax(LEAST, fraction),
+                                      .colour = link ? tl_colour_map(fraction) : grey};
 }
 
 /* next[grain]: the grain that follows in its chain; -1: none. */

@@ -17,7 +17,7 @@
 
 typedef struct Fineness {
   int32_t cells[TL_PLAYBACK_LEVELS];
-  double most_share; /* more cells for a grain that is farther off; 0: for none */
+  double most_error; /* more cells for a grain that is farther off; 0: for none */
 } Fineness;
 static const Fineness fineness[] = {
     {{18, 10, 5}, 0.005}, {{18, 10, 5}}, {{14, 8, 5}}, {{10, 7, 5}}, {{8, 6, 4}}};
@@ -102,7 +102,7 @@ static TlStatus pack_run(Work *w, int64_t i, int64_t stride, const Fineness *fin
                     .forces_first = run->triaxial,
                     .grid = run->scene.has_terrain && run->grid.nx ? &run->grid : NULL};
   memcpy(how.cells, fine->cells, sizeof how.cells);
-  how.most_share = fine->most_share;
+  how.most_error = fine->most_error;
   TlStatus status = tl_playback_pack(&how, &w->head[i], &w->data[i]);
   tl_report_motion_free(&thinned);
   return status;

@@ -32,10 +32,10 @@ static TlStatus make_skins(void *context, int64_t begin, int64_t end, int64_t bl
     int32_t cells = s->how->cells[i / shapes];
     TlStatus status;
     do {
-      double share;
+      double error;
       status =
-          i < shapes && s->how->most_share > 0
-              ? tl_skin_make_within(a, cells, MOST_CELLS, s->how->most_share, &s->skin[i], &share)
+          i < shapes && s->how->most_error > 0
+              ? tl_skin_make_within(a, cells, MOST_CELLS, s->how->most_error, &s->skin[i], &error)
               : tl_skin_make(a, cells, &s->skin[i]);
       cells += 2;
     } while (status == TL_EINPUT && cells < MOST_CELLS);

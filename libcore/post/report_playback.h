@@ -23,7 +23,7 @@ typedef struct TlPlayback {
   const TlReportMotion *motion;
   const char *label;                 /* of the run among several */
   int32_t cells[TL_PLAYBACK_LEVELS]; /* along the grains' longest axes, finest first */
-  double most_share; /* of the radius, how far the finest surface may be off; 0: as cells say */
+  double most_error; /* of the radius, how far the finest surface may be off; 0: as cells say */
   int64_t stride;    /* every n-th frame of the run was read */
   TlCamera camera;   /* as the view begins */
   double fov_deg;

@@ -270,10 +270,10 @@ static double contacts(const TlReportRun *r) {
   return tl_scene_is_ensemble(&r->scene) ? NAN : last_of(r)->contacts_per_grain;
 }
 static double overlap(const TlReportRun *r) {
-  return tl_scene_is_ensemble(&r->scene) ? NAN : 100 * r->measure.largest_overlap_share;
+  return tl_scene_is_ensemble(&r->scene) ? NAN : 100 * r->measure.largest_overlap_fraction;
 }
 static double penetration(const TlReportRun *r) {
-  return r->measure.has_solid ? 100 * r->measure.largest_penetration_share : NAN;
+  return r->measure.has_solid ? 100 * r->measure.largest_penetration_fraction : NAN;
 }
 static double grain_scale(const TlReportRun *r) {
   return r->scene.grain_scale;
@@ -720,8 +720,8 @@ static void put_spread(TlHtml *to, const double *value, int64_t n) {
           brief(error_text, sd / sqrt((double)n)), brief(sd_text, sd));
 }
 
-static TlStatus put_shares(TlHtml *to, const TlReportRun *run, int64_t count, int q,
-                           const char *unit, double *const *value, const int64_t *n) {
+static TlStatus put_fractions(TlHtml *to, const TlReportRun *run, int64_t count, int q,
+                              const char *unit, double *const *value, const int64_t *n) {
   TlCurve *curve;
   double **part;
   TL_TRY(TL_NEW(curve, (size_t)count));
@@ -756,7 +756,7 @@ static TlStatus put_shares(TlHtml *to, const TlReportRun *run, int64_t count, in
 
 static TlStatus put_quantities(TlHtml *to, const TlReportRun *run, int64_t count,
                                double *(*value)[QUANTITIES]) {
-  static const double share[] = {0.5, 0.9, 0.95, 0.99};
+  static const double fraction[] = {0.5, 0.9, 0.95, 0.99};
   int64_t *n;
   double **one;
   TL_TRY(TL_NEW(n, (size_t)count));
@@ -796,10 +796,10 @@ static TlStatus put_quantities(TlHtml *to, const TlReportRun *run, int64_t count
         tl_html(to, "</td>");
       }
       put_spread(to, v, n[i]);
-      for (int k = 0; k < 4; k++) put_quantile(to, v, n[i], share[k]);
+      for (int k = 0; k < 4; k++) put_quantile(to, v, n[i], fraction[k]);
       tl_html(to, "<td class=\"n\">%s</td></tr>\n", brief(text, n[i] > 0 ? v[n[i] - 1] : NAN));
     }
-    status = put_shares(&charts, run, count, q, unit.name, one, n);
+    status = put_fractions(&charts, run, count, q, unit.name, one, n);
   }
   tl_html(to, "</tbody></table></div>\n<div class=\"charts\">\n");
   tl_html_add(to, &charts);

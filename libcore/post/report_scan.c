@@ -234,11 +234,11 @@ static TlStatus put_stage(TlHtml *to, const char *from, const char *until) {
   return status;
 }
 
-/* Histogram of a grey stack, over its range; bins as shares of all voxels. */
-static TlStatus grey_histogram(TlLayers *stack, double x[BINS], double share[BINS]) {
+/* Histogram of a grey stack, over its range; bins as percentages of all voxels. */
+static TlStatus grey_histogram(TlLayers *stack, double x[BINS], double fraction[BINS]) {
   double low = INFINITY, high = -INFINITY;
   int64_t total = 0;
-  for (int b = 0; b < BINS; b++) share[b] = 0;
+  for (int b = 0; b < BINS; b++) fraction[b] = 0;
   for (int pass = 0; pass < 2; pass++)
     for (int64_t z = 0; z < stack->head.nz; z++) {
       TlVolume layer = {0};
@@ -251,7 +251,7 @@ static TlStatus grey_histogram(TlLayers *stack, double x[BINS], double share[BIN
           total++;
         } else {
           int b = high > low ? (int)((v - low) / (high - low) * BINS) : 0;
-          share[b < BINS ? b : BINS - 1] += 100 / (double)total;
+          fraction[b < BINS ? b : BINS - 1] += 100 / (double)total;
         }
       }
       tl_volume_free(&layer);
@@ -261,9 +261,9 @@ static TlStatus grey_histogram(TlLayers *stack, double x[BINS], double share[BIN
 }
 
 /* A mask has two values, labels are wide numbers. */
-static bool is_grey(const TlLayers *stack, const double share[BINS]) {
+static bool is_grey(const TlLayers *stack, const double fraction[BINS]) {
   int values = 0;
-  for (int b = 0; b < BINS; b++) values += share[b] > 0;
+  for (int b = 0; b < BINS; b++) values += fraction[b] > 0;
   return stack->head.type != TL_U32 && values > 2;
 }
 
@@ -337,12 +337,12 @@ static TlStatus put_grading(TlHtml *to, const Scan *s, TlHtml *table) {
                      .run = -1,
                      .mark = NAN};
     tl_chart(to, &chart, curve, 2);
-    static const double share[] = {0.1, 0.3, 0.5, 0.6, 0.9};
+    static const double fraction[] = {0.1, 0.3, 0.5, 0.6, 0.9};
     for (int k = 0; k < 2; k++) {
       char text[40];
       tl_html(table, "<tr><td>%s</td>", name[k]);
       for (int q = 0; q < 5; q++) {
-        tl_html_value(text, 1e3 * tl_grading_size(&g[k], share[q]));
+        tl_html_value(text, 1e3 * tl_grading_size(&g[k], fraction[q]));
         tl_html(table, "<td class=\"n\">%s</td>", text);
       }
       double d10 = tl_grading_size(&g[k], 0.1), d30 = tl_grading_size(&g[k], 0.3),
@@ -606,7 +606,7 @@ static TlStatus pack(const Scan *s, const TlCamera *camera, double budget, TlHtm
     tl_html_free(head);
     tl_data_free(data);
     memcpy(how.cells, cells[k], sizeof how.cells);
-    how.most_share = k == 0 ? 0.005 : 0;
+    how.most_error = k == 0 ? 0.005 : 0;
     size->cells = cells[k][0];
     status = tl_playback_pack(&how, head, data);
     bytes = (double)head->size + 4.0 / 3 * (double)data->packed_size;

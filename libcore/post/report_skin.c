@@ -335,8 +335,8 @@ static double rms_m(const TlSpline *spline, const TlMesh *mesh) {
   return area > 0 ? sqrt(sum / area) : 0;
 }
 
-static TlStatus make_with_share(const TlAvatar *a, const TlSpline *spline, int32_t cells,
-                                TlSkin *skin, double *share) {
+static TlStatus make_with_error(const TlAvatar *a, const TlSpline *spline, int32_t cells,
+                                TlSkin *skin, double *error) {
   TlMesh mesh;
   TL_TRY(make(a, spline, cells, skin));
   TlStatus status = tl_skin_mesh(skin, &mesh);
@@ -344,37 +344,37 @@ static TlStatus make_with_share(const TlAvatar *a, const TlSpline *spline, int32
     tl_skin_free(skin);
     return status;
   }
-  *share = rms_m(spline, &mesh) / (0.5 * tl_avatar_diameter_m(a));
+  *error = rms_m(spline, &mesh) / (0.5 * tl_avatar_diameter_m(a));
   tl_mesh_free(&mesh);
   return TL_OK;
 }
 
 static TlStatus make_within(const TlAvatar *avatar, const TlSpline *spline, int32_t cells,
-                            int32_t most, double most_share, TlSkin *skin, double *share) {
+                            int32_t most, double most_error, TlSkin *skin, double *error) {
   static const double WORTH =
       0.8; /* what must be left at most of the distance, if it stays above */
-  TL_TRY(make_with_share(avatar, spline, cells, skin, share));
-  double first = *share;
-  for (cells += (cells + 2) / 3; *share > most_share && cells <= most; cells += (cells + 2) / 3) {
+  TL_TRY(make_with_error(avatar, spline, cells, skin, error));
+  double first = *error;
+  for (cells += (cells + 2) / 3; *error > most_error && cells <= most; cells += (cells + 2) / 3) {
     TlSkin finer;
     double left;
-    TlStatus status = make_with_share(avatar, spline, cells, &finer, &left);
+    TlStatus status = make_with_error(avatar, spline, cells, &finer, &left);
     if (status != TL_OK) tl_skin_free(skin);
     TL_TRY(status);
-    bool better = left <= most_share || left < fmin(*share, WORTH * first);
+    bool better = left <= most_error || left < fmin(*error, WORTH * first);
     tl_skin_free(better ? skin : &finer);
     if (!better) continue;
     *skin = finer;
-    *share = left;
+    *error = left;
   }
   return TL_OK;
 }
 
-TlStatus tl_skin_make_within(const TlAvatar *avatar, int32_t cells, int32_t most, double most_share,
-                             TlSkin *skin, double *share) {
+TlStatus tl_skin_make_within(const TlAvatar *avatar, int32_t cells, int32_t most, double most_error,
+                             TlSkin *skin, double *error) {
   TlSpline spline;
   TL_TRY(tl_spline_make(avatar, &spline));
-  TlStatus status = make_within(avatar, &spline, cells, most, most_share, skin, share);
+  TlStatus status = make_within(avatar, &spline, cells, most, most_error, skin, error);
   tl_spline_free(&spline);
   return status;
 }

@@ -33,10 +33,10 @@ typedef struct TlSkin {
  * has some. TL_EINPUT: the grain has no surface on that grid. */
 TlStatus tl_skin_make(const TlAvatar *avatar, int32_t cells, TlSkin *skin);
 /* The same on as few cells from `cells` on as bring the mesh's distance from the level set (rms over
- * its area, by the spline) to most_share of the radius of the sphere of equal volume, but no more
- * than `most`, and none that no longer help. share: what it came to. */
-TlStatus tl_skin_make_within(const TlAvatar *avatar, int32_t cells, int32_t most, double most_share,
-                             TlSkin *skin, double *share);
+ * its area, by the spline) to most_error of the radius of the sphere of equal volume, but no more
+ * than `most`, and none that no longer help. error: what it came to. */
+TlStatus tl_skin_make_within(const TlAvatar *avatar, int32_t cells, int32_t most, double most_error,
+                             TlSkin *skin, double *error);
 void tl_skin_free(TlSkin *skin);
 
 /* The triangles that the browser draws. mesh: new, owned by the caller. */

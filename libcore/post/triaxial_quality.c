@@ -1,7 +1,7 @@
 /* How good the test is: quasi-static, in balance, whole, and its energy balance closed.
  *
  * Work put in: the largest size that piston and pressure work together reach. The balance error's
- * share of it is the largest size of the balance error over that. */
+ * fraction of it is the largest size of the balance error over that. */
 #include "post/triaxial.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ static double balance(const TlTxTest *t) {
   return force > 0 ? difference / force : NAN;
 }
 
-static double piston_share(const TlTxTest *t) {
+static double piston_ratio(const TlTxTest *t) {
   double piston = 0, platen = 0;
   for (int64_t i = 0; i < t->count; i++) {
     double here = t->x[TL_TX_PISTON][i];
@@ -74,7 +74,7 @@ TlStatus tl_tx_quality(const TlTxTest *t, const TlTxOptions *o, TlFigures *f) {
   TL_TRY(tl_figures_add(f, "mean_unbalanced_force", mean, "", "in shear"));
   TL_TRY(tl_figures_add(f, "platen_base_difference", balance(t), "",
                         "mean abs(base - platen) over mean platen force, in shear"));
-  TL_TRY(tl_figures_add(f, "piston_over_platen_force", piston_share(t), "",
+  TL_TRY(tl_figures_add(f, "piston_over_platen_force", piston_ratio(t), "",
                         "means in shear: more than 1 is what the membrane's row bears"));
   TL_TRY(tl_figures_add(f, "largest_tilt", largest(t, TL_TX_TILT, NULL), "deg",
                         "of the platen, in shear"));

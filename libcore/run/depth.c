@@ -44,12 +44,12 @@ TlStatus tl_run_depth(TlRun *run, TlRunDepth *depth) {
   TlStatus status = tl_comm_agree(run->comm, judge(run, &scene, place, &mine));
   tl_free(place);
   TL_TRY(status);
-  depth->share = mine.share;
+  depth->fraction = mine.fraction;
   int64_t count[2] = {mine.deep, mine.unjudged};
   TL_TRY(tl_comm_sum_int(run->comm, count, 2));
   depth->deep = count[0];
   depth->unjudged = count[1];
-  return tl_comm_most(run->comm, &depth->share, 1);
+  return tl_comm_most(run->comm, &depth->fraction, 1);
 }
 
 TlStatus tl_run_small(const TlRun *run, int64_t *small) {

@@ -13,7 +13,7 @@ typedef struct TlRunDepth {
   bool there;       /* the run has something to lie on */
   int64_t deep;     /* deeper than 2% of their radius */
   int64_t unjudged; /* with no node over the terrain */
-  double share;     /* largest depth over the grain's radius */
+  double fraction;  /* largest depth over the grain's radius */
 } TlRunDepth;
 
 struct TlRun;

@@ -187,7 +187,7 @@ static TlStatus follow(const Release *r) {
   TL_TRY(keep_poses(r));
   for (int64_t step = 1; step <= r->e->steps; step++) {
     TL_TRY(tl_run_advance(run));
-    s->totals.travel_share = fmax(s->totals.travel_share, run->travel_share);
+    s->totals.travel_fraction = fmax(s->totals.travel_fraction, run->travel_fraction);
     TL_TRY(tl_standstill_after(run, step));
     take_step(r, step);
     TL_TRY(tl_cells_take(run, step));
@@ -256,7 +256,7 @@ static TlStatus end_release(const Release *r) {
     int64_t from = at;
     while (at < r->run->cells.count && (*cell)[at].id == e->start.id[r->first + k]) at++;
     record->cells = at - from;
-    record->travel = r->run->state->totals.travel_share;
+    record->travel = r->run->state->totals.travel_fraction;
   }
   return TL_OK;
 }

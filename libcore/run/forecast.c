@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 enum { COLD_STEPS = 5, LEAST_BLOCKS = 8 };
-static const double early_share = 0.1, late_share = 0.5; /* of the steps */
+static const double early_fraction = 0.1, late_fraction = 0.5; /* of the steps */
 static const double patience_s = 5, long_s = 600;
 static const double dearer = 1.25, cheaper = 0.8;
 static const double again_s = 30, again = 1.5;
@@ -48,9 +48,9 @@ static double cost(const TlForecast *f, int a, int b) {
 TlOutlook tl_forecast_outlook(const TlForecast *f, int64_t done, double now_s, bool settled) {
   TlOutlook o = {.known = false};
   int last = f->marks - 1, from = last / 2, middle = from + (last - from) / 2;
-  double share = (double)(done - f->first) / (double)(f->steps - f->first);
+  double fraction = (double)(done - f->first) / (double)(f->steps - f->first);
   double spent = now_s - f->start_s, left = (double)(f->steps - done);
-  if (last < LEAST_BLOCKS || spent < patience_s || (share < early_share && spent < long_s))
+  if (last < LEAST_BLOCKS || spent < patience_s || (fraction < early_fraction && spent < long_s))
     return o;
   double least = INFINITY, most = 0, before = cost(f, from, middle);
   for (int i = from; i < last; i++) {
@@ -59,7 +59,7 @@ TlOutlook tl_forecast_outlook(const TlForecast *f, int64_t done, double now_s, b
   }
   o.known = true;
   o.step_s = cost(f, middle, last);
-  o.few = !settled && share < late_share;
+  o.few = !settled && fraction < late_fraction;
   o.rising = o.step_s > dearer * before;
   o.falling = o.step_s < cheaper * before;
   o.low_s = left * least * (o.rising ? 1 : 0.75);

@@ -46,7 +46,7 @@ static TlStatus stop_wall(const TlRun *run, const TlProblemRow *row, int64_t wal
       "moves it out; the wall is there from %g s on: it must not come where grains are (a "
       "plane holds all the space behind it, a box is bounded), or unresolved: {embedded: drop} or "
       "{embedded: freeze}",
-      shown_id(run, row->grain), row->overlap_m, 100 * row->share,
+      shown_id(run, row->grain), row->overlap_m, 100 * row->fraction,
       row->inside ? ", its centre too," : "", (long long)step, w->from_s);
   snprintf(key, sizeof key, "walls.%lld.%s", (long long)wall, w->from_s > 0 ? "from_s" : "point_m");
   return tl_study_fail(&run->model->study, TL_EINPUT, key, "%s", text);
@@ -62,8 +62,8 @@ static TlStatus stop_soft(const TlRun *run, const TlProblemRow *row, const char 
       "of section %s), the solver's iterations too few, or the shapes begin inside each other; "
       "unresolved: {overlap_share: %.2g} lets grains lie that deep",
       run->options.study, shown_id(run, row->grain), (long long)row->avatar, row->overlap_m,
-      100 * row->share, other, (long long)step, row->steps,
-      tl_method_name(run->model->setup.solver.method), fmin(10, 2 * row->share));
+      100 * row->fraction, other, (long long)step, row->steps,
+      tl_method_name(run->model->setup.solver.method), fmin(10, 2 * row->fraction));
 }
 
 static TlStatus stop_overlap(const TlRun *run, const TlProblemRow *row, int64_t step) {
@@ -75,14 +75,14 @@ static TlStatus stop_overlap(const TlRun *run, const TlProblemRow *row, int64_t 
   if (tl_setup_method(&run->model->setup)->bears_force && !row->inside && !came)
     return stop_soft(run, row, other, step);
   if (wall >= 0) return stop_wall(run, row, wall, step);
-  double travel = run->state->totals.travel_share;
+  double travel = run->state->totals.travel_fraction;
   if (travel > tl_long_travel)
     return tl_fail(TL_EINPUT,
                    "%s: grain %lld lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
                    "%lld, and nothing moves it out: the time step is too long, for grains moved by "
                    "up to %.2g of their radius in a step; time.dt_s: %g would do in place of %g",
-                   run->options.study, shown_id(run, row->grain), row->overlap_m, 100 * row->share,
-                   other, (long long)step, travel,
+                   run->options.study, shown_id(run, row->grain), row->overlap_m,
+                   100 * row->fraction, other, (long long)step, travel,
                    tl_sense_shorter(run->model->setup.time.dt_s, travel),
                    run->model->setup.time.dt_s);
   return tl_fail(
@@ -91,7 +91,7 @@ static TlStatus stop_overlap(const TlRun *run, const TlProblemRow *row, int64_t 
       "%lld%s, and nothing moves it out: look at both shapes and where they start; leave one out, "
       "or unresolved: {embedded: drop} or {embedded: freeze}",
       run->options.study, shown_id(run, row->grain), (long long)row->avatar, row->overlap_m,
-      100 * row->share, other, (long long)step,
+      100 * row->fraction, other, (long long)step,
       row->inside ? ", the centre of one inside the other" : "");
 }
 
@@ -146,7 +146,7 @@ static void say(const TlRun *run, int64_t step) {
     tl_log_warn("step %lld: grain %lld (avatar %lld) cannot be brought out of %s (%.0f%% of the "
                 "smaller radius): %s",
                 (long long)step, shown_id(run, row[i].grain), (long long)row[i].avatar, text,
-                100 * row[i].share,
+                100 * row[i].fraction,
                 run->model->setup.problems.embedded == TL_EMBEDDED_DROP ? "taken out" : "frozen");
   }
 }

@@ -334,7 +334,7 @@ static double travel(const TlRun *run) {
 /* A time step that is too long is the likely cause of grains that lie in others or have too many
  * neighbours: adds that to the message. */
 static TlStatus explain(const TlRun *run, TlStatus status) {
-  double travelled = fmax(run->travel_share, run->state->totals.travel_share);
+  double travelled = fmax(run->travel_fraction, run->state->totals.travel_fraction);
   if (status == TL_OK || !(travelled > tl_long_travel)) return status;
   return tl_fail(
       status,
@@ -357,7 +357,7 @@ TlStatus tl_run_advance(TlRun *run) {
     TL_TRY(handle_outside(run, run->state->totals.steps));
     TL_TRY(fresh_ghosts(run));
   }
-  run->travel_share = travel(run);
+  run->travel_fraction = travel(run);
   tl_step_problems_watch(run);
   TlStatus status = tl_step(run->model->dem, &run->state->dem, &run->controls, run->work,
                             tl_dist_sync(run->dist), &report);
@@ -381,7 +381,7 @@ static TlStatus apply_policies(TlRun *run, int64_t step) {
 TlStatus tl_run_step(TlRun *run) {
   TlRunState *s = run->state;
   TL_TRY(tl_run_advance(run));
-  s->totals.travel_share = fmax(s->totals.travel_share, run->travel_share);
+  s->totals.travel_fraction = fmax(s->totals.travel_fraction, run->travel_fraction);
   TL_TRY(tl_standstill_after(run, s->totals.steps));
   TL_TRY(apply_policies(run, s->totals.steps));
   return tl_dist_migrate(run->dist, &s->dem.bodies, NULL);
@@ -405,7 +405,7 @@ static TlStatus write_line(TlRun *run, int64_t step, double cpu_s) {
 /* ---- the end of a step ---- */
 
 static void warn_travel(TlRun *run, int64_t step) {
-  double dt = run->model->setup.time.dt_s, travelled = run->state->totals.travel_share;
+  double dt = run->model->setup.time.dt_s, travelled = run->state->totals.travel_fraction;
   if (run->warned_travel || travelled <= tl_long_travel) return;
   run->warned_travel = true;
   if (tl_comm_rank(run->comm) == 0)
@@ -427,9 +427,10 @@ static TlStatus ask(TlRun *run, int64_t step, Asked *asked) {
   const double unit = 1e-6;
   int wish = run->options.stop ? run->options.stop(run->options.stop_context) : 0;
   int64_t any[3] = {wish & TL_WISH_STOP, by_time || by_steps || wish & TL_WISH_SAVE,
-                    (int64_t)ceil(fmin(run->travel_share / unit, 1e18))};
+                    (int64_t)ceil(fmin(run->travel_fraction / unit, 1e18))};
   TL_TRY(tl_comm_most_int(run->comm, any, 3));
-  run->state->totals.travel_share = fmax(run->state->totals.travel_share, unit * (double)any[2]);
+  run->state->totals.travel_fraction =
+      fmax(run->state->totals.travel_fraction, unit * (double)any[2]);
   warn_travel(run, step);
   asked->stop |= any[0] != 0;
   asked->save = any[1] != 0;

@@ -68,7 +68,7 @@ typedef struct TlRunTotals {
   int64_t zero_finishes, unfinished, rest_unfinished, impulses;
   int64_t merges, splits; /* of the model reduction, so far */
   double anchor_N_s[3];   /* impulse of boundaries on what they take along, so far */
-  double travel_share;    /* largest distance travelled by a grain in a step, over its radius */
+  double travel_fraction; /* largest distance travelled by a grain in a step, over its radius */
   TlStepReport last;
   /* when the run ends */
   TlLook look;
@@ -146,9 +146,9 @@ typedef struct TlRun {
   TlOutput output;
   struct TlBoundaryForce *boundary_force; /* of the last step, where boundary.csv is due; owned */
   TlConstraintTable constraints;
-  TlContacts contacts; /* of the last step, when a frame is due that holds them */
-  TlCells cells;       /* what is not in cells.csv yet */
-  double travel_share; /* in this step, of this rank; see TlRunTotals */
+  TlContacts contacts;    /* of the last step, when a frame is due that holds them */
+  TlCells cells;          /* what is not in cells.csv yet */
+  double travel_fraction; /* in this step, of this rank; see TlRunTotals */
   bool warned_unstable, warned_travel;
   int64_t unsaved;      /* checkpoints that were due and could not be saved */
   int64_t unsaved_step; /* the last of them */

@@ -74,7 +74,7 @@
   F(double, boundary_overlap_m, "m", TL_SAVE, "deepest overlap with a boundary so far",            \
     run->state->totals.boundary_overlap_m)                                                         \
   F(double, travel_share, "1", TL_SAVE, "longest displacement in a step over the radius so far",   \
-    run->state->totals.travel_share)                                                               \
+    run->state->totals.travel_fraction)                                                            \
   F(double, kinetic_start_J, "J", TL_SAVE, "kinetic energy at the start",                          \
     run->state->totals.kinetic_start_J)                                                            \
   F(double, potential_start_J, "J", TL_SAVE, "potential energy at the start",                      \

@@ -14,7 +14,7 @@ TlStatus tl_sense_setup(const TlSetup *setup, const TlStudy *study);
  * warning beyond a tenth of it. diameter_m: of the smallest grain that moves. */
 TlStatus tl_sense_step(const TlSetup *setup, const TlStudy *study, double diameter_m);
 
-/* Share of its radius (of the sphere of its volume) that a grain may travel in a step
+/* Fraction of its radius (of the sphere of its volume) that a grain may travel in a step
  * before contacts are no longer found where they happen. */
 static const double tl_long_travel = 0.5;
 

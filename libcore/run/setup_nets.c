@@ -84,7 +84,7 @@ static TlVec3 vec(const double x[3]) {
   return tl_vec3(x[0], x[1], x[2]);
 }
 
-/* How many steps of this length fit, with a share left for what was rounded. */
+/* How many steps of this length fit, with a part left for what was rounded. */
 static int32_t fit(double length, double step) {
   double n = floor(length / step + 1e-6) + 1;
   return n < 1e6 ? (int32_t)n : 1000000;

@@ -129,7 +129,7 @@ static TlStatus check_ground(const TlReleaseSetup *r, bool terrain, const TlStud
 
 static TlStatus check_sizes(const TlReleaseSetup *r, const TlStudy *study) {
   const TlSizeSetup *s = r->sizes.items;
-  bool shares = false;
+  bool by_mass = false;
   char path[64];
   for (int64_t i = 0; i < r->sizes.count; i++) {
     snprintf(path, sizeof path, "release.sizes.%lld.most_diameter_m", (long long)i);
@@ -137,9 +137,9 @@ static TlStatus check_sizes(const TlReleaseSetup *r, const TlStudy *study) {
       return tl_study_fail(study, TL_EINPUT, path, "is below least_diameter_m");
     if ((s[i].count > 0) == (s[i].mass_share > 0))
       return tl_study_fail(study, TL_EINPUT, path, "its row wants either count or mass_share");
-    shares = shares || s[i].mass_share > 0;
+    by_mass = by_mass || s[i].mass_share > 0;
   }
-  if ((r->sizes.count == 0 || shares) && r->count == 0)
+  if ((r->sizes.count == 0 || by_mass) && r->count == 0)
     return tl_study_fail(study, TL_EINPUT, "release.count", "is missing: how many grains to draw");
   return TL_OK;
 }

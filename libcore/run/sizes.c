@@ -63,7 +63,7 @@ static double mean_cube(const TlPlace *place, const Pool *pool, const TlSizeSetu
 typedef struct Class {
   const TlSizeSetup *size; /* NULL: the whole pool as it is */
   int64_t first, count;    /* of the pool */
-  double wanted;           /* share of the number, then the number */
+  double wanted;           /* fraction of the number, then the number */
   int64_t number;
 } Class;
 
@@ -88,8 +88,8 @@ static TlStatus classify(const TlPlace *place, const Pool *pool, Class *c, int64
   return TL_OK;
 }
 
-/* Shares of the number by largest remainder, so that they add up. */
-static void share_out(Class *c, int64_t classes, int64_t count) {
+/* Divides the number by largest remainder, so that the parts add up. */
+static void divide_out(Class *c, int64_t classes, int64_t count) {
   double sum = 0;
   int64_t given = 0;
   for (int64_t k = 0; k < classes; k++) sum += c[k].wanted;
@@ -118,7 +118,7 @@ static TlStatus make_classes(const TlPlace *place, const Pool *pool, Class *c, i
     return TL_OK;
   }
   for (int64_t k = 0; k < r->sizes.count; k++) TL_TRY(classify(place, pool, &c[k], k));
-  share_out(c, r->sizes.count, r->count);
+  divide_out(c, r->sizes.count, r->count);
   *classes = r->sizes.count;
   return TL_OK;
 }

@@ -68,7 +68,7 @@ TlStatus tl_standstill_look(const TlRun *run, TlLook *look) {
   TL_TRY(tl_comm_most(run->comm, &look->largest_speed_m_s, 1));
   TL_TRY(tl_comm_most(run->comm, &look->largest_pace, 1));
   if (grains == 0) return TL_OK;
-  look->moving_share = value[MOVING] / value[MASS];
+  look->moving_fraction = value[MOVING] / value[MASS];
   look->mean_speed_m_s = value[SPEED] / (double)grains;
   return TL_OK;
 }
@@ -132,9 +132,10 @@ static bool looks_after(const TlRun *run, int64_t step) {
 }
 
 /* A look after this step found this. */
-static void note(const TlRun *run, int64_t step, double moving_share, double pace, int64_t *since) {
+static void note(const TlRun *run, int64_t step, double moving_fraction, double pace,
+                 int64_t *since) {
   const TlTimeSetup *t = &run->model->setup.time;
-  if (!tl_at_rest(moving_share, pace, t->rest_mass) || awaits(run, (double)step * t->dt_s))
+  if (!tl_at_rest(moving_fraction, pace, t->rest_mass) || awaits(run, (double)step * t->dt_s))
     *since = -1;
   else if (*since < 0)
     *since = step;
@@ -151,7 +152,7 @@ TlStatus tl_standstill_after(TlRun *run, int64_t step) {
   TlLook look;
   if (!looks_after(run, step)) return TL_OK;
   TL_TRY(tl_standstill_look(run, &look));
-  note(run, step, look.moving_share, look.largest_pace, &s->since);
+  note(run, step, look.moving_fraction, look.largest_pace, &s->since);
   s->reached = s->since >= 0 &&
                (double)(step - s->since) * run->model->setup.time.dt_s >= s->window_s * (1 - 1e-9);
   return TL_OK;

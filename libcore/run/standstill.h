@@ -21,7 +21,7 @@ typedef struct TlStandstill {
 
 /* Of the grains that can move: not frozen, of no net, on no piston. */
 typedef struct TlLook {
-  double moving_share; /* of their mass: what moves (shape/moving.h) */
+  double moving_fraction; /* of their mass: what moves (shape/moving.h) */
   double largest_pace;
   double mean_speed_m_s, largest_speed_m_s; /* of their centres, mean over the grains */
 } TlLook;

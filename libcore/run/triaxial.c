@@ -436,8 +436,8 @@ static void set_pressure(TlRun *run) {
   TlTriaxial *t = tl_triaxial_state(run);
   const TlStageSetup *s = stage_of(run);
   double to = s->pressure_Pa < 0 ? t->from_Pa : s->pressure_Pa;
-  double share = s->ramp_s > 0 ? fmin(1, in_stage_s(run) / s->ramp_s) : 1;
-  t->pressure_Pa = t->from_Pa + share * (to - t->from_Pa);
+  double fraction = s->ramp_s > 0 ? fmin(1, in_stage_s(run) / s->ramp_s) : 1;
+  t->pressure_Pa = t->from_Pa + fraction * (to - t->from_Pa);
 }
 
 static TlStatus tune(TlRun *run) {

@@ -24,7 +24,7 @@ static double sharpest(const TlPhiJet *jet, double phi) {
   return k / fmax(0.2, 1 - k * phi);
 }
 
-/* Share of the surface by how much sharper it is bent than the inscribed sphere (r in cells): sums
+/* Fraction of the surface by how much sharper it is bent than the inscribed sphere (r in cells): sums
  * over the points near it, weighted by the smoothed delta as the area is. */
 static double roundness(const TlAvatar *a, double r) {
   TlPhiGrid g = {a->nx, a->ny, a->nz, a->phi};

@@ -19,8 +19,8 @@ static TlVec3 table_displacement(const TlDrive *d, double t) {
     int64_t mid = low + (high - low) / 2;
     *(d->time_s[mid] <= t ? &low : &high) = mid;
   }
-  double share = (t - d->time_s[low]) / (d->time_s[high] - d->time_s[low]);
-  return tl_axpy(d->displacement_m[low], share,
+  double fraction = (t - d->time_s[low]) / (d->time_s[high] - d->time_s[low]);
+  return tl_axpy(d->displacement_m[low], fraction,
                  tl_sub(d->displacement_m[high], d->displacement_m[low]));
 }
 

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 
 static const double tl_moving_pace = 0.01, tl_resting_pace = 0.1; /* of a grain; of the fastest */
-static const double tl_resting_share = 0.05;                      /* of the mass */
+static const double tl_resting_fraction = 0.05;                   /* of the mass */
 
 /* Infinite without gravity for a grain that moves at all. */
 static inline double tl_pace(TlVec3 velocity, TlVec3 spin, double diameter_m, double gravity_m_s2) {
@@ -26,8 +26,8 @@ static inline double tl_pace(TlVec3 velocity, TlVec3 spin, double diameter_m, do
   return speed > 0 ? speed / sqrt(gravity_m_s2 * diameter_m) : 0;
 }
 
-static inline bool tl_at_rest(double moving_share, double largest_pace, double most_share) {
-  return moving_share <= most_share && largest_pace <= tl_resting_pace;
+static inline bool tl_at_rest(double moving_fraction, double largest_pace, double most_fraction) {
+  return moving_fraction <= most_fraction && largest_pace <= tl_resting_pace;
 }
 
 #endif

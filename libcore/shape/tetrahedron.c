@@ -57,10 +57,10 @@ static TlStatus face_nodes(TlAvatar *a, int face, int n, double size) {
       if (first != face) continue;
       /* small triangles about it: 6 inside a face, 3 on each side of an edge, 1 on each of three
        * faces at a vertex; each gives a third */
-      double share = zeros == 3 ? 3 : 6;
+      double parts = zeros == 3 ? 3 : 6;
       TlVec3 p = tl_vec3(0, 0, 0);
       for (int c = 0; c < 4; c++) p = tl_axpy(p, size * w[c] / n, corner[c]);
-      TL_TRY(tl_solid_node(a, p, share * cell / 3));
+      TL_TRY(tl_solid_node(a, p, parts * cell / 3));
     }
   return TL_OK;
 }

@@ -26,8 +26,8 @@ typedef struct Nearest {
 static Nearest at_vertex(TlVec3 v, int k) {
   return (Nearest){.p = v, .kind = 2, .k = k};
 }
-static Nearest on_edge(TlVec3 a, TlVec3 along, double share, int k) {
-  return (Nearest){.p = tl_axpy(a, share, along), .kind = 1, .k = k};
+static Nearest on_edge(TlVec3 a, TlVec3 along, double fraction, int k) {
+  return (Nearest){.p = tl_axpy(a, fraction, along), .kind = 1, .k = k};
 }
 
 /* Ericson 2005, section 5.1.5: the Voronoi regions of the triangle's features. */

@@ -184,9 +184,9 @@ static inline void count_contact(const Low *l, const TlSlot *at, double depth, i
   double size = l->step->body[at->a].radius;
   if (at->b >= 0) size = tl_min(size, l->step->body[at->b].radius);
   double *most = at->b < 0 ? &t->boundary_overlap_m : &t->overlap_m,
-         *share = at->b < 0 ? &t->boundary_overlap_share : &t->overlap_share;
+         *most_of_radius = at->b < 0 ? &t->boundary_overlap_share : &t->overlap_share;
   *most = tl_max(*most, depth);
-  if (depth > *share * size) *share = depth / size;
+  if (depth > *most_of_radius * size) *most_of_radius = depth / size;
   t->contacts++;
   t->touching += points;
   t->sliding += sliding;
@@ -368,7 +368,7 @@ static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPenaltyBody *b, cons
   bool other = x->count > 0 && t->lane_law->stiffness_kind != law->stiffness_kind;
   if (other || x->count == TL_FORCE_LANES) TL_TRY(flush(l));
   const TlPenaltyBody *a = &l->step->body[at->a];
-  double share = l->step->penalty->most_share;
+  double fraction = l->step->penalty->most_share;
   double size = at->b >= 0 ? tl_min(a->radius, b->radius) : a->radius;
   TlVec3 none = {0, 0, 0};
   int k = x->count++;
@@ -383,7 +383,7 @@ static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPenaltyBody *b, cons
   x->radius_b[k] = b->radius;
   x->curvature[k] = a->curvature + b->curvature;
   x->inverse_mass[k] = a->inverse_mass + b->inverse_mass;
-  x->cap[k] = share > 0 ? share * size : INFINITY;
+  x->cap[k] = fraction > 0 ? fraction * size : INFINITY;
   x->law[k] = law;
   bool remembered = known->count > 0 && known->spring->number == 0;
   set(x->s, k, remembered ? known->spring->displacement : none);

@@ -10,8 +10,8 @@
  * impacts elsewhere may add within the step, capped, plus twice the pair's own motion. */
 static const double MARGIN_CAP = 0.6;    /* of the radius, a body's half */
 static const double MARGIN_FLOOR = 0.01; /* likewise */
-static const double HEIR_GAP = 2e-3;     /* share of r: a point nearer than this touches */
-static const double SPREAD = 0.05;       /* manifold points nearer than this share of r are one */
+static const double HEIR_GAP = 2e-3;     /* fraction of r: a point nearer than this touches */
+static const double SPREAD = 0.05; /* manifold points nearer than this fraction of r are one */
 
 static double base_margin(double step_s, double gravity_m_s2, double speed_max, double radius) {
   double most = (speed_max + gravity_m_s2 * step_s) * step_s;

@@ -81,8 +81,9 @@ typedef struct Joint {
 } Joint;
 
 static void apply_joint(TlContact **c, int count, const TlDynamics *d, const Joint *joint,
-                        double share) {
-  for (int i = 0; i < count; i++) tl_contact_apply(c[i], d, tl_scale(share * joint->p[i], c[i]->n));
+                        double fraction) {
+  for (int i = 0; i < count; i++)
+    tl_contact_apply(c[i], d, tl_scale(fraction * joint->p[i], c[i]->n));
 }
 
 /* Give p_i = du_i/(n.Kn)_i and look what it does; false (and taken back) when one of them loses. */
@@ -103,43 +104,43 @@ static bool try_joint(TlContact **c, int count, const TlDynamics *d, const doubl
   return good;
 }
 
-/* From what was tried to `share` of it, into the books. */
+/* From what was tried to `fraction` of it, into the books. */
 static void settle_joint(TlContact **c, int count, const TlDynamics *d, const Joint *joint,
-                         double share) {
-  apply_joint(c, count, d, joint, share - 1);
+                         double fraction) {
+  apply_joint(c, count, d, joint, fraction - 1);
   for (int i = 0; i < count; i++) {
-    double p = share * joint->p[i];
+    double p = fraction * joint->p[i];
     c[i]->impulse = tl_axpy(c[i]->impulse, p, c[i]->n);
     c[i]->touched = true;
-    c[i]->work -= 0.5 * (2 * joint->un[i] + share * joint->change[i]) * p;
+    c[i]->work -= 0.5 * (2 * joint->un[i] + fraction * joint->change[i]) * p;
   }
 }
 
 bool tl_etm_compress_together(TlContact **c, int count, const TlDynamics *d, const double *du) {
   Joint joint;
   if (!try_joint(c, count, d, du, &joint)) return false;
-  double share = INFINITY;
-  for (int i = 0; i < count; i++) share = fmin(share, du[i] / joint.change[i]);
-  settle_joint(c, count, d, &joint, share);
+  double fraction = INFINITY;
+  for (int i = 0; i < count; i++) fraction = fmin(fraction, du[i] / joint.change[i]);
+  settle_joint(c, count, d, &joint, fraction);
   return true;
 }
 
 bool tl_etm_release_together(TlContact **c, int count, const TlDynamics *d, const double *du_step) {
   Joint joint;
   if (!try_joint(c, count, d, du_step, &joint)) return false;
-  double share = INFINITY;
-  int spent = -1; /* whose W is used up by the share */
+  double fraction = INFINITY;
+  int spent = -1; /* whose W is used up by the fraction */
   for (int i = 0; i < count; i++) {
-    /* share p (u_n + share change/2) = W, as tl_push_release */
+    /* fraction p (u_n + fraction change/2) = W, as tl_push_release */
     double most =
         tl_push_release(joint.un[i], c[i]->work, joint.change[i] / joint.p[i]) / joint.change[i];
     double step = du_step[i] / joint.change[i];
-    if (most < share) spent = i;
-    share = fmin(share, most);
-    if (step < share) spent = -1;
-    share = fmin(share, step);
+    if (most < fraction) spent = i;
+    fraction = fmin(fraction, most);
+    if (step < fraction) spent = -1;
+    fraction = fmin(fraction, step);
   }
-  settle_joint(c, count, d, &joint, share);
+  settle_joint(c, count, d, &joint, fraction);
   if (spent >= 0) c[spent]->work = 0;
   return true;
 }

@@ -168,11 +168,11 @@ static int64_t lift_pair(const void *walk, int32_t at, double level, double *lef
 static TlTally lift(const void *walk, int k, int32_t from, int32_t to) {
   const Walk *w = walk;
   TlTally tally = {0};
-  double share = 1 - (double)k / w->law->increments;
+  double fraction = 1 - (double)k / w->law->increments;
   for (int32_t at = from; at < to; at++) {
     const TlPair *pair = pair_at(w, at);
     TlPairMemo *memo = &w->group->memo[at];
-    double left, level = share * w->least[pair->island];
+    double left, level = fraction * w->least[pair->island];
     if (memo->least >= level && tl_memo_unchanged(memo, pair, w->dynamics->twist)) continue;
     fetch_ahead(w, at);
     int64_t impulses = lift_pair(w, at, level, &left);

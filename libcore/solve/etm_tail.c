@@ -137,9 +137,9 @@ TlStatus tl_tail_make(TlTail *t) {
   TL_TRY(TL_NEW(t->pair, (size_t)pairs + 1));
   copy_inertia(t);
   copy_pairs(t);
-  t->share[0] = 1.0 / t->law->increments;
-  for (int k = 1; k <= TL_TAIL_STEPS; k++) t->share[k] = FALL * t->share[k - 1];
-  t->share[TL_TAIL_STEPS + 1] = 0;
+  t->fraction[0] = 1.0 / t->law->increments;
+  for (int k = 1; k <= TL_TAIL_STEPS; k++) t->fraction[k] = FALL * t->fraction[k - 1];
+  t->fraction[TL_TAIL_STEPS + 1] = 0;
   return TL_OK;
 }
 
@@ -373,16 +373,16 @@ static int64_t lift_ordinary(const TlTail *t, int32_t at, double level, double *
   return impulses;
 }
 
-static int64_t visit_pair(const TlTail *t, int32_t at, double share) {
+static int64_t visit_pair(const TlTail *t, int32_t at, double fraction) {
   TlTailPair *pair = &t->pair[at];
   TlGlance *glance = &t->glance[at];
   double least = t->least[pair->island], left;
   if (pair->cut_visits == TL_TAIL_CUT_VISITS) return leave(glance, hits_of(t, glance), 0), 0;
   bool hit = hits_of(t, glance) > 0;
-  int64_t impulses = pair->ordinary ? lift_ordinary(t, at, share * least, &left)
+  int64_t impulses = pair->ordinary ? lift_ordinary(t, at, fraction * least, &left)
                      : pair->count == 1
-                         ? lift_point(t, pair->first, hit, share * least, least, &left)
-                         : lift_points(t, pair, hit, share * least, least, &left);
+                         ? lift_point(t, pair->first, hit, fraction * least, least, &left)
+                         : lift_points(t, pair, hit, fraction * least, least, &left);
   if (impulses > 0) {
     t->hits[glance->a] = (uint32_t)t->moving[glance->a].hit;
     t->hits[glance->b] = (uint32_t)t->moving[glance->b].hit;
@@ -402,15 +402,15 @@ static TlStatus any_left(const TlTail *t, int *left) {
 }
 
 /* Pairs of [from, to) with something to do. */
-static int32_t find_due(const TlTail *t, double share, int32_t from, int32_t to, int32_t *due) {
+static int32_t find_due(const TlTail *t, double fraction, int32_t from, int32_t to, int32_t *due) {
   int32_t n = 0;
   const TlGlance *glance = t->glance;
   const uint32_t *hits = t->hits;
-  float level = (float)(share * t->least[0]); /* a group of this rank alone is one island */
+  float level = (float)(fraction * t->least[0]); /* a group of this rank alone is one island */
   bool one = t->group->islands == 1;
   for (int32_t at = from; at < to; at++) {
     const TlGlance *g = &glance[at];
-    if (!one) level = (float)(share * t->least[t->pair[at].island]);
+    if (!one) level = (float)(fraction * t->least[t->pair[at].island]);
     due[n] = at;
     n += (g->seen != hits[g->a] + hits[g->b]) | (g->least < level);
   }
@@ -431,26 +431,26 @@ static void fetch(const TlTail *t, int32_t at) {
 }
 
 /* Is the pair due now? As find_due, of one. */
-static bool is_due(const TlTail *t, int32_t at, double share) {
+static bool is_due(const TlTail *t, int32_t at, double fraction) {
   const TlGlance *g = &t->glance[at];
-  float level = (float)(share * t->least[t->pair[at].island]);
+  float level = (float)(fraction * t->least[t->pair[at].island]);
   return g->seen != t->hits[g->a] + t->hits[g->b] || g->least < level;
 }
 
 /* Block by block: most have nothing to do. In one that has, an impulse may make due what was not. */
 static TlTally visit(const void *walk, int k, int32_t from, int32_t to) {
   const TlTail *t = walk;
-  double share = t->share[k];
+  double fraction = t->fraction[k];
   TlTally tally = {0};
   int32_t due[BLOCK + 1];
   for (int32_t end; from < to; from = end) {
     end = from + BLOCK < to ? from + BLOCK : to;
-    int32_t n = find_due(t, share, from, end, due), next = 0;
+    int32_t n = find_due(t, fraction, from, end, due), next = 0;
     for (int32_t at = n ? due[0] : end; at < end; at++) {
-      if (!is_due(t, at, share)) continue;
+      if (!is_due(t, at, fraction)) continue;
       while (next < n && due[next] <= at) next++;
       if (next + AHEAD < n) fetch(t, due[next + AHEAD]);
-      int64_t impulses = visit_pair(t, at, share);
+      int64_t impulses = visit_pair(t, at, fraction);
       tally.open |= impulses > 0;
       tally.impulses += impulses;
       tl_group_count_impulses(t->group, at, impulses);

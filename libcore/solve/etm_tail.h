@@ -63,7 +63,7 @@ typedef struct TlTail {
    * left */
   int64_t (*lift)(const void *walk, int32_t at, double level, double *left);
   const void *walk;
-  double share[TL_TAIL_STEPS + 2]; /* level of each step over the island's least key */
+  double fraction[TL_TAIL_STEPS + 2]; /* level of each step over the island's least key */
 } TlTail;
 
 /* Copies of what does not change in a call. tl_tail_free also after an error. */

@@ -58,10 +58,10 @@ static inline TlForceOutput tl_force_point(const TlForceInput *p, double dt) {
   TlVec3 n0 = tl_scale(1 / (before > 0 ? before : 1), p->stiff_n);
   double half = 0.25 * dt * tl_dot(tl_add(p->wa, p->wb), n);
   TlVec3 s = tl_spring_turned(p->s, n0, n, half);
-  double share = before / (shear > 0 ? shear : 1);
-  share = before < shear ? share : shear > 0 ? 1 : 0;
-  double lost = 0.5 * tl_norm2(s) * (before - shear * share * share);
-  TlVec3 start = tl_scale(share, s), trial = tl_axpy(start, dt, ut);
+  double ratio = before / (shear > 0 ? shear : 1);
+  ratio = before < shear ? ratio : shear > 0 ? 1 : 0;
+  double lost = 0.5 * tl_norm2(s) * (before - shear * ratio * ratio);
+  TlVec3 start = tl_scale(ratio, s), trial = tl_axpy(start, dt, ut);
   /* Coulomb: the spring grows by the displacement of the step; where it is more than friction bears
    * it slips, and there is no dashpot. Slip takes the mean force of the step's two ends times the
    * displacement. */

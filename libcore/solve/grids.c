@@ -7,7 +7,7 @@
 
 static const double SHIFT[TL_GRIDS] = {0, 0.5, 0.25, 0.75};
 static const double SLACK = 1e-6; /* outweighs the rounding of coordinates over L */
-static const double FEW = 0.0625; /* share of contacts that may be longer than a level */
+static const double FEW = 0.0625; /* fraction of contacts that may be longer than a level */
 static const double NEXT = 4;     /* a level's distances over those of the one before */
 enum { WORTH_CLASSES = 2 /* L falls by two at least, else one level is enough */ };
 

@@ -47,7 +47,8 @@ typedef struct TlImpulseOptions {
   int rest_sweeps;       /* most Gauss-Seidel sweeps a step, 20 */
   int position_sweeps;   /* most sweeps of the position rule, 50 */
   double position_rate;  /* fraction of the overlap undone in a step, 0.2 */
-  double embedded_share; /* overlap over the smaller radius above which a pair is looked at, 0.1 */
+  double
+      embedded_fraction; /* overlap over the smaller radius above which a pair is looked at, 0.1 */
   int problem_steps;     /* consecutive steps that deep before a grain is embedded, or unresolved
                             before it is named (step_problems.c), 50 */
   double slop;           /* overlap left alone, as a fraction of the radius, 1e-3 */

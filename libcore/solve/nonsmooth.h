@@ -97,7 +97,7 @@ typedef struct TlNsRow {
 
 enum { TL_NS_EQUAL = 6, TL_NS_ROWS = 9 };
 enum { TL_NS_POINTS = 4 };                /* most of a patch */
-static const double TL_NS_CONE = 1.0 / 3; /* share of the friction that the double cone has */
+static const double TL_NS_CONE = 1.0 / 3; /* fraction of the friction that the double cone has */
 
 /* A joint of two bodies: its first `equal` rows hold at once, solved together, the others within
  * bounds, one by one. */

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double AGREE = 0.9;         /* cosine: normals of one patch, as in manifold.c */
-static const double GAP_SHARE = 1e-5;    /* s of Correction 27a over the diameter */
-static const double NEAR_SHARE = 1e-3;   /* of the radius: points as deep as the deepest, about */
-static const double FAR_FALLS = 4;       /* of the distance fallen from rest in a step */
+static const double AGREE = 0.9;          /* cosine: normals of one patch, as in manifold.c */
+static const double GAP_FRACTION = 1e-5;  /* s of Correction 27a over the diameter */
+static const double NEAR_FRACTION = 1e-3; /* of the radius: points as deep as the deepest, about */
+static const double FAR_FALLS = 4;        /* of the distance fallen from rest in a step */
 static const double LEAST_DEPTH = 1e-12; /* of the radius: a row without overlap has no stiffness */
 
 double tl_nonsmooth_stiffness(TlMapping law, const TlStiffness *k, double radius) {
@@ -161,7 +161,7 @@ static TlStatus tell_contacts(void *context, int64_t begin, int64_t end, int64_t
 
 /* Weight of a point in the centre of force: its force in the last step, else how deep it lies. */
 static double bearing(const TlContact *c, bool loaded, double deepest) {
-  return loaded ? c->rest.x : 1 / (1 + (c->gap - deepest) / (NEAR_SHARE * c->size));
+  return loaded ? c->rest.x : 1 / (1 + (c->gap - deepest) / (NEAR_FRACTION * c->size));
 }
 
 /* Impulse of the last step on a, world frame. */
@@ -886,7 +886,7 @@ static void force_row(const TlNsRows *r, const TlNsPatch *p, const TlContact *c,
   x->least = 0;
   if (!(depth > 0)) { /* to come */
     x->sigma = 0;
-    x->rhs = -(c->gap + 2 * GAP_SHARE * c->size) / h;
+    x->rhs = -(c->gap + 2 * GAP_FRACTION * c->size) / h;
     return;
   }
   double k = x->weight * tl_nonsmooth_stiffness(o->law, &c->law->stiffness, c->reduced_radius);

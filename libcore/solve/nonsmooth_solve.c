@@ -106,14 +106,14 @@ static TlStatus choose_beta(Walk *w, int32_t group, int sweeps) {
 
 /* Of the lowest threshold of what impacts: contacts below it are the continuous stage's anyway, so the impact stage need
  * not be more exact. */
-static const double BLOW_SHARE = 0.01;
+static const double BLOW_FRACTION = 0.01;
 
 /* A sweep that changes no velocity by more is the last. */
 static double settled_m_s(const TlNsStage *stage, const TlNsIsland *island) {
   if (stage->tolerance < 0) return -1;
   double most = stage->tolerance * island->force_m_s;
   bool rough = stage->impact && stage->tolerance > 0;
-  return rough ? tl_max(most, BLOW_SHARE * island->threshold_m_s) : most;
+  return rough ? tl_max(most, BLOW_FRACTION * island->threshold_m_s) : most;
 }
 
 TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *stage,

@@ -47,8 +47,8 @@ static double area_of(const TlPenaltyContact *p, const TlPoint *point) {
   int32_t body = whose(p, point);
   const TlShape *shape = p->colliders->shape[body];
   if (!shape->avatar) return 0;
-  double scale = p->colliders->scale[body], share = p->b >= 0 ? 0.5 : 1;
-  return share * scale * scale * (double)shape->avatar->node_area_m2[point->key >> 1];
+  double scale = p->colliders->scale[body], fraction = p->b >= 0 ? 0.5 : 1;
+  return fraction * scale * scale * (double)shape->avatar->node_area_m2[point->key >> 1];
 }
 
 /* What a point for a piece of surface bears over one whose surface is all at its depth.
@@ -73,11 +73,11 @@ static inline double shear_of(const TlPoint *point, double shear, const TlSpring
 
 /* The depth at which a contact bears. */
 static inline double capped(const TlPenaltyContact *p, double depth) {
-  double share = p->penalty->most_share;
-  if (share <= 0) return depth;
+  double fraction = p->penalty->most_share;
+  if (fraction <= 0) return depth;
   double size = p->body[p->a].radius;
   if (p->b >= 0) size = tl_min(size, p->body[p->b].radius);
-  return tl_min(depth, share * size);
+  return tl_min(depth, fraction * size);
 }
 
 /* Touching points to the front, in order of key: sums must not depend on how they were found. */

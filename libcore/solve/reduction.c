@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double APART_SHARE =
+static const double APART_FRACTION =
     1e-3; /* of the radius: a boundary that is farther takes nothing along */
-static const double FACE_SHARE = 0.5; /* of the radius: least width of a face */
+static const double FACE_FRACTION = 0.5; /* of the radius: least width of a face */
 
 /* ---- what may merge ---- */
 
@@ -76,7 +76,7 @@ static TlStatus drop_stale(TlReduce *d) {
   if (!held.key) return TL_ENOMEM;
   for (int32_t i = 0; i < d->found->contacts; i++) {
     const TlContact *c = &d->found->contact[i];
-    if (c->b >= 0 || c->gap > APART_SHARE * c->size) continue;
+    if (c->b >= 0 || c->gap > APART_FRACTION * c->size) continue;
     held.key[held.count++] = (TlPairKey){.low = d->bodies->id[c->a], .high = -1 - c->boundary};
   }
   if (held.count > 1) qsort(held.key, held.count, sizeof *held.key, by_key);
@@ -549,7 +549,7 @@ static bool spans_face(const TlContact *c, int32_t count) {
     }
   TlVec3 axis = tl_unit(along);
   for (int32_t i = 0; i < count; i++)
-    if (tl_norm(tl_cross(axis, tl_sub(c[i].point, c[from].point))) > FACE_SHARE * c[i].size)
+    if (tl_norm(tl_cross(axis, tl_sub(c[i].point, c[from].point))) > FACE_FRACTION * c[i].size)
       return true;
   return false;
 }

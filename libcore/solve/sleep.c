@@ -362,9 +362,9 @@ static void count_row(TlAsleep *a, const TlBodies *b, const ById *order,
   if (high >= 0) a->contacts_of[high]++;
   if (low < 0 || low >= x->owned) return; /* its owner tells */
   double *depth = c->high < 0 ? &a->boundary_overlap_m : &a->overlap_m,
-         *share = c->high < 0 ? &a->boundary_overlap_share : &a->overlap_share;
+         *most_of_radius = c->high < 0 ? &a->boundary_overlap_share : &a->overlap_share;
   *depth = fmax(*depth, -c->gap);
-  *share = fmax(*share, -c->gap / c->size);
+  *most_of_radius = fmax(*most_of_radius, -c->gap / c->size);
   a->contacts++;
 }
 

@@ -115,7 +115,7 @@ _Static_assert(COUNT(tl_problem_params) == TL_PROBLEM_PARAMS, "rows of section u
   F(solver, double, impulses.sleep_speed, sleep_speed)                                             \
   F(solver, double, impulses.sleep_after, sleep_after)                                             \
   F(solver, bool, impulses.deterministic, deterministic)                                           \
-  F(problem, double, impulses.embedded_share, overlap_share)                                       \
+  F(problem, double, impulses.embedded_fraction, overlap_share)                                    \
   F(problem, int, impulses.problem_steps, steps)
 
 void tl_solver_configure(const TlContactSetup *contact, const TlSolverSetup *solver,

@@ -12,8 +12,8 @@
 static inline TlVec3 tl_spring_turned(TlVec3 s, TlVec3 n0, TlVec3 n1, double half) {
   TlVec3 a = tl_cross(n0, n1);
   double c = tl_dot(n0, n1);
-  double share = tl_dot(a, s) / (c > -0.999 ? 1 + c : 1);
-  TlVec3 t = tl_axpy(tl_add(tl_scale(c, s), tl_cross(a, s)), share, a);
+  double factor = tl_dot(a, s) / (c > -0.999 ? 1 + c : 1);
+  TlVec3 t = tl_axpy(tl_add(tl_scale(c, s), tl_cross(a, s)), factor, a);
   t.x = c > -0.999 ? t.x : s.x;
   t.y = c > -0.999 ? t.y : s.y;
   t.z = c > -0.999 ? t.z : s.z;

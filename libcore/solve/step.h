@@ -200,7 +200,7 @@ typedef struct TlProblemRow {
   int64_t grain, avatar;
   TlVec3 position_m;           /* at the start of the step */
   int64_t other, other_avatar; /* other < 0: boundary -1 - other */
-  double overlap_m, share;     /* fraction of the smaller radius */
+  double overlap_m, fraction;  /* fraction of the smaller radius */
   int32_t steps;               /* on end */
   bool inside;                 /* the centre of one lies inside the other */
   bool unresolved;

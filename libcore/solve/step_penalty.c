@@ -400,14 +400,14 @@ static double point_stiffness(const TlModel *c, const TlStiffness *k, const TlCo
  * keeps as far away. At a depth of 1% of the radius. */
 static double stable_step(const TlModel *c, const TlBodies *b, int64_t i) {
   const TlColliders *x = &b->colliders;
-  double share = c->penalty.touching_share > 0 ? c->penalty.touching_share : 0.2;
+  double fraction = c->penalty.touching_share > 0 ? c->penalty.touching_share : 0.2;
   double least = INFINITY;
   for (int64_t p = b->first[i]; p < b->first[i] + tl_bodies_parts(b, i); p++) {
     const TlPairLaw *law = &c->materials.law[tl_pair_law(&c->materials, x->material[p], 0)];
     double most = 0;
     for (int32_t other = 0; other < c->materials.count; other++)
       most = tl_max(most, point_stiffness(c, &law[other].stiffness, x, p));
-    least = tl_min(least, (bears_surface(c, x->shape[p]) ? 0.4 * sqrt(0.2 / share) : 0.1) *
+    least = tl_min(least, (bears_surface(c, x->shape[p]) ? 0.4 * sqrt(0.2 / fraction) : 0.1) *
                               sqrt(b->mass[i] / most));
   }
   return least;

@@ -17,15 +17,15 @@
 
 /* How deep pair i lies at its deepest, as a fraction of the smaller radius; which contact. */
 static double depth_of(const TlFound *found, const TlPair *pair, const TlContact **deepest) {
-  double share = 0;
+  double fraction = 0;
   *deepest = NULL;
   for (int32_t k = 0; k < pair->count; k++) {
     const TlContact *c = &found->contact[pair->first + k];
-    if (!(-c->gap / c->size > share)) continue;
-    share = -c->gap / c->size;
+    if (!(-c->gap / c->size > fraction)) continue;
+    fraction = -c->gap / c->size;
     *deepest = c;
   }
-  return share;
+  return fraction;
 }
 
 static bool centre_in_grain(const TlColliders *b, int32_t of, int32_t in) {
@@ -78,7 +78,7 @@ static TlStatus note(TlWorkspace *s, TlBodies *b, const TlContact *c, int32_t fl
   row.other = other >= 0 ? x->id[other] : -1 - c->boundary;
   row.other_avatar = other >= 0 ? x->avatar_id[other] : -1;
   row.overlap_m = fmax(-c->gap, 0);
-  row.share = row.overlap_m / c->size;
+  row.fraction = row.overlap_m / c->size;
   TL_TRY(TL_RESERVE(s->problem, s->problem_capacity, s->problem_count + 1));
   s->problem[s->problem_count++] = row;
   return TL_OK;
@@ -108,8 +108,8 @@ TlStatus tl_step_embedded(const TlStep *s) {
   for (int32_t i = 0; i < found->pairs; i++) {
     const TlPair *pair = &found->pair[i];
     const TlContact *deepest;
-    double share = depth_of(found, pair, &deepest);
-    if (!(share > s->model->impulses.embedded_share)) continue;
+    double fraction = depth_of(found, pair, &deepest);
+    if (!(fraction > s->model->impulses.embedded_fraction)) continue;
     deep[pair->a] = 1;
     if (pair->b >= 0) deep[pair->b] = 1;
     TL_TRY(judge_pair(s, b, deepest));

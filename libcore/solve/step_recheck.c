@@ -19,8 +19,8 @@
 
 enum { RECHECK_PASSES = 8, PAIR_NS = 200 /* of a look, many being passed over */ };
 static const double RECHECK_BOUND = 5; /* slops: overlap that is looked after */
-static const double NEAR = 0.05;       /* share of r: pairs that a correction may bring together */
-static const double SPREAD = 0.05;     /* as in the detection */
+static const double NEAR = 0.05;   /* fraction of r: pairs that a correction may bring together */
+static const double SPREAD = 0.05; /* as in the detection */
 
 /* What is known of a pair at the present poses. */
 typedef enum Seen {

@@ -31,9 +31,9 @@ static void report_contacts(const TlFound *found, const TlBodies *b, TlStepRepor
       if (tl_sleep_contact(b, c)) continue; /* tl_sleep_report has it */
       r->contacts++;
       double *depth = p->b < 0 ? &r->boundary_overlap_m : &r->overlap_m,
-             *share = p->b < 0 ? &r->boundary_overlap_share : &r->overlap_share;
+             *most_of_radius = p->b < 0 ? &r->boundary_overlap_share : &r->overlap_share;
       *depth = fmax(*depth, -c->gap);
-      *share = fmax(*share, -c->gap / c->size);
+      *most_of_radius = fmax(*most_of_radius, -c->gap / c->size);
     }
   }
 }

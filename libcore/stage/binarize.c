@@ -115,7 +115,8 @@ static TlStatus report_mixture(TlReport *report, const TlMixture *m) {
   char key[40], text[120];
   for (int l = 0; l < m->classes; l++) {
     snprintf(key, sizeof key, "phase_%d", l + 1);
-    snprintf(text, sizeof text, "mean %.4g sd %.3g share %.4f", m->mean[l], m->sd[l], m->share[l]);
+    snprintf(text, sizeof text, "mean %.4g sd %.3g share %.4f", m->mean[l], m->sd[l],
+             m->fraction[l]);
     TL_TRY(tl_report_text(report, key, text));
   }
   for (int l = 0; l + 1 < m->classes; l++) {

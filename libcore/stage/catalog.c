@@ -373,12 +373,12 @@ static void put_curves(TlPlot *plot, const void *context) {
 static TlStatus report_grading(TlReport *r, const TlGrading *g, const char *prefix) {
   static const struct {
     const char *name;
-    double share;
+    double fraction;
   } point[] = {{"d10", 0.1}, {"d30", 0.3}, {"d50", 0.5}, {"d60", 0.6}, {"d90", 0.9}};
   double size[5];
   char name[40];
   for (int i = 0; i < 5; i++) {
-    size[i] = tl_grading_size(g, point[i].share);
+    size[i] = tl_grading_size(g, point[i].fraction);
     snprintf(name, sizeof name, "%s%s", prefix, point[i].name);
     TL_TRY(tl_report_real(r, name, 1e3 * size[i], "mm"));
   }

@@ -153,7 +153,7 @@ static TlStatus report_motion(TlReport *r, const TlMeasure *m, const char *folde
   TL_TRY(real(r, "potential_energy_change", last->potential_J, "J"));
   TL_TRY(real(r, "largest_speed", fastest, "m/s"));
   TL_TRY(tl_report_text(r, "at_rest", last->motion.at_rest ? "yes" : "no"));
-  TL_TRY(real(r, "moving_mass", 100 * last->motion.moving_share, "percent"));
+  TL_TRY(real(r, "moving_mass", 100 * last->motion.moving_fraction, "percent"));
   TL_TRY(real(r, "last_mean_speed", last->motion.mean_speed_m_s, "m/s"));
   TL_TRY(real(r, "travel_of_mass_centre", last->travel_m, "m"));
   TL_TRY(real(r, "drop_of_mass_centre", last->drop_m, "m"));
@@ -180,7 +180,8 @@ static TlStatus report_deposit(TlReport *r, const TlDeposit *d) {
 
 static TlStatus report_ground(TlReport *r, const TlScene *scene, const TlMeasure *m) {
   TL_TRY(real(r, "largest_penetration", m->largest_penetration_m, "m"));
-  TL_TRY(real(r, "largest_penetration_of_radius", 100 * m->largest_penetration_share, "percent"));
+  TL_TRY(
+      real(r, "largest_penetration_of_radius", 100 * m->largest_penetration_fraction, "percent"));
   if (m->deepest_id >= 0) TL_TRY(tl_report_int(r, "deepest_grain", m->deepest_id, ""));
   TL_TRY(tl_report_int(r, "grains_deeper_than_2_percent", m->below_2_percent, ""));
   if (m->below_2_percent > 0)
@@ -237,7 +238,7 @@ static TlStatus report(const TlStageCall *call, const TlMeasureStage *o, const T
   TL_TRY(status);
   TL_TRY(report_motion(r, m, call->input[0]));
   TL_TRY(real(r, "largest_overlap", m->largest_overlap_m, "m"));
-  TL_TRY(real(r, "largest_overlap_of_radius", 100 * m->largest_overlap_share, "percent"));
+  TL_TRY(real(r, "largest_overlap_of_radius", 100 * m->largest_overlap_fraction, "percent"));
   TL_TRY(tl_report_int(r, "overlapping_pairs", m->overlapping_pairs, ""));
   if (m->has_solid) TL_TRY(report_ground(r, scene, m));
   if (m->deposit.nx) TL_TRY(report_deposit(r, &m->deposit));

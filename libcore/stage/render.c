@@ -217,14 +217,14 @@ static bool takes_values(const Job *job) {
 
 /* What is drawn beside the grains of this frame, fresh memory. */
 static TlStatus tubes_of(const Job *job, const TlFrame *frame, TlTraceTube **tube, int64_t *count) {
-  const double SHARE = 0.35; /* bonds are thinner than the knots of the net */
+  const double FRACTION = 0.35; /* bonds are thinner than the knots of the net */
   size_t capacity = 0;
   for (int64_t k = 0; job->trajectories.until && k < job->count; k++)
     if (job->frames[k] == frame->index) *count = job->trajectories.until[k];
   TL_TRY(TL_RESERVE(*tube, capacity, (size_t)*count));
   if (*count > 0) memcpy(*tube, job->trajectories.tube, (size_t)*count * sizeof **tube);
-  return tl_sheet_tubes(&job->sheet, &job->scene, frame, SHARE, tl_colour_of_net(), tube, &capacity,
-                        count);
+  return tl_sheet_tubes(&job->sheet, &job->scene, frame, FRACTION, tl_colour_of_net(), tube,
+                        &capacity, count);
 }
 
 static TlStatus render_one(Job *job, int64_t index, const char *path) {

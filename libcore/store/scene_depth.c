@@ -27,12 +27,12 @@ TlGrainDepth tl_scene_grain_depth(const TlScene *scene, const TlPlacement *place
 }
 
 void tl_depths_add(TlDepths *d, int64_t grain, double radius_m, TlGrainDepth depth) {
-  double share = depth.depth_m / radius_m;
+  double fraction = depth.depth_m / radius_m;
   d->unjudged += !depth.judged;
-  d->deep += share > tl_deep_share;
+  d->deep += fraction > tl_deep_fraction;
   d->depth_m = fmax(d->depth_m, depth.depth_m);
-  if (share <= d->share) return;
-  d->share = share;
+  if (fraction <= d->fraction) return;
+  d->fraction = fraction;
   d->deepest = grain;
 }
 

@@ -18,15 +18,15 @@ TlGrainDepth tl_scene_grain_depth(const TlScene *scene, const TlPlacement *place
 
 /* Fraction of a grain's radius (of the sphere of its volume) beyond which measures count its depth
  * as too deep. */
-static const double tl_deep_share = 0.02;
+static const double tl_deep_fraction = 0.02;
 
 /* How deep grains lie, over all that were added: what summaries, reports and captions say. Zero is
  * empty. */
 typedef struct TlDepths {
-  double depth_m, share; /* the largest, and the largest over the radius of its grain */
-  int64_t deepest;       /* number of the latter; meaningless where share is 0 */
-  int64_t deep;          /* deeper than tl_deep_share */
-  int64_t unjudged;      /* with no node over the terrain */
+  double depth_m, fraction; /* the largest, and the largest over the radius of its grain */
+  int64_t deepest;          /* number of the latter; meaningless where fraction is 0 */
+  int64_t deep;             /* deeper than tl_deep_fraction */
+  int64_t unjudged;         /* with no node over the terrain */
 } TlDepths;
 void tl_depths_add(TlDepths *depths, int64_t grain, double radius_m, TlGrainDepth depth);
 /* Of the frame's grains that are not frozen; 0 where the scene has nothing to lie in. TL_EINPUT: an

@@ -23,7 +23,7 @@ static TlEtmLaw law(void) {
 
 typedef struct Result {
   TlEtmCount count;
-  double cpu_s, wall_s, kinetic, approach; /* kinetic: share of the start */
+  double cpu_s, wall_s, kinetic, approach; /* kinetic: fraction of the start */
 } Result;
 
 /* Best of some runs: the machine is shared. */

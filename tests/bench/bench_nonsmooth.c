@@ -274,7 +274,7 @@ static void peers_drop(void) {
     lsdrop_run(&d, 0.4);
     const TlStepReport *r = &d.scene.report;
     JudgeOverlap overlap = judge_overlap_of_scene(&d.scene);
-    truth = fmax(truth, overlap.largest_share);
+    truth = fmax(truth, overlap.largest_fraction);
     last = fmax(last, fmax(r->overlap_share, r->boundary_overlap_share));
     kinetic = fmax(kinetic, r->kinetic_J / d.drop_J);
     lsdrop_close(&d);

@@ -287,7 +287,7 @@ static void copy_state(JudgeScene *to, const JudgeScene *from) {
 static void membrane(void) {
   enum { WINDOWS = 11 };
   JudgeScene scene[2];
-  double us[2][WINDOWS], share[WINDOWS];
+  double us[2][WINDOWS], fraction[WINDOWS];
   const TlNet net[2] = {tube(0.0025, 1000), tube(0.00025, 0)};
   for (int k = 0; k < 2; k++) in_tube(&scene[k], &net[k]);
   judge_scene_steps(&scene[0], 1000);
@@ -296,13 +296,13 @@ static void membrane(void) {
   for (int i = 0; i < WINDOWS; i++)
     for (int k = 0; k < 2; k++) us[k][i] = cpu_us(&scene[k], 1, 20);
   /* of neighbouring windows: the machine's pace drifts from second to second */
-  for (int i = 0; i < WINDOWS; i++) share[i] = 1 - us[1][i] / us[0][i];
-  qsort(share, WINDOWS, sizeof *share, by_value);
+  for (int i = 0; i < WINDOWS; i++) fraction[i] = 1 - us[1][i] / us[0][i];
+  qsort(fraction, WINDOWS, sizeof *fraction, by_value);
   for (int k = 0; k < 2; k++) qsort(us[k], WINDOWS, sizeof us[k][0], by_value);
   const TlStepReport *on = &scene[0].report, *off = &scene[1].report;
   double n = (double)scene[0].bodies.owned, spheres = TUBE_ROWS * TUBE_COLUMNS;
   double with = us[0][WINDOWS / 2], without = us[1][WINDOWS / 2];
-  judge_at_most(JUDGE_GOAL, "penalty_membrane_share", share[WINDOWS / 2], "of a step", 0.2);
+  judge_at_most(JUDGE_GOAL, "penalty_membrane_share", fraction[WINDOWS / 2], "of a step", 0.2);
   judge_note("A tube of %.0f spheres round %.0f grains of 800 nodes at 1 kPa: %.0f us CPU a step, "
              "%.0f us with spheres too small to touch; %lld contacts and %lld lookups a step, "
              "without them %lld and %lld.",

@@ -43,21 +43,22 @@ static void busy(double *all, double *done) {
   if (file) fclose(file);
 }
 
-/* Runs of each kind in turn; the share of all cores that was busy while one thread ran: 1/cores where it is alone. */
+/* Runs of each kind in turn; the fraction of cores that was busy while one thread ran: 1/cores where it is alone. */
 static void times(const char *bin, const char *study, double least[KINDS]) {
-  double all[2], done[2], share = 0;
+  double all[2], done[2], fraction = 0;
   for (int k = 0; k < KINDS; k++) least[k] = INFINITY;
   for (int turn = 0; turn < TURNS; turn++)
     for (int k = 0; k < KINDS; k++) {
       busy(&all[0], &done[0]);
       least[k] = fmin(least[k], run_s(bin, study, (Kind)k));
       busy(&all[1], &done[1]);
-      if (k == ONE && all[1] > all[0]) share = fmax(share, (done[1] - done[0]) / (all[1] - all[0]));
+      if (k == ONE && all[1] > all[0])
+        fraction = fmax(fraction, (done[1] - done[0]) / (all[1] - all[0]));
     }
   judge_note("%s: one thread %.2f s, two threads %.2f, two ranks %.2f, the least of %d runs each. "
              "While one thread "
              "ran alone all cores together were busy for %.0f%% of the time at most.",
-             study, least[ONE], least[THREADS], least[RANKS], TURNS, 100 * share);
+             study, least[ONE], least[THREADS], least[RANKS], TURNS, 100 * fraction);
 }
 
 int main(int argc, char **argv) {

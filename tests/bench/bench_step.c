@@ -64,7 +64,7 @@ static void heaps(JudgeScene *scene, int side, int nx, int ny, int32_t nodes) {
 }
 
 typedef struct Cost {
-  double cpu_s, wall_s, detect, etm, rest; /* a step; the parts as shares of the wall time */
+  double cpu_s, wall_s, detect, etm, rest; /* a step; the parts as fractions of the wall time */
   double overlap;                          /* deepest, of the radius */
   double contacts;
 } Cost;

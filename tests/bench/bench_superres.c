@@ -61,8 +61,8 @@ static TlStatus nothing(void *self, int64_t count, const void *voxels) {
   return TL_OK;
 }
 
-/* Share of the patches that are not flat, %. */
-static double share_coded(const TlDictionary *d, const TlVolume *coarse) {
+/* Fraction of the patches that are not flat, %. */
+static double fraction_coded(const TlDictionary *d, const TlVolume *coarse) {
   TlLayers stack;
   TlSuperresResult result;
   TlSuperresPlan plan;
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
              "directions, %.0f%% of the patches not flat: %.2f Mvoxel/s here, with non-local means "
              "before %.2f; training on 128^3 with the tool's defaults %.1f s. The calibration loop "
              "takes %.2f of its time on the reference machine; the rows are scaled by it.",
-             share_coded(&d, &coarse), voxels / plain, voxels / denoised, learnt, factor);
+             fraction_coded(&d, &coarse), voxels / plain, voxels / denoised, learnt, factor);
   tl_dictionary_free(&d);
   tl_volume_free(&fine);
   tl_volume_free(&coarse);

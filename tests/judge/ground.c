@@ -87,11 +87,11 @@ static TlComm *world(void) {
   return comm;
 }
 
-void judge_ground_open(TlRun *run, const JudgeGround *g, double share, int count,
+void judge_ground_open(TlRun *run, const JudgeGround *g, double fraction, int count,
                        const char *sets) {
   char text[1024], *items[MOST_SETS];
   TlTexts list = {items, 0};
-  double r = share * g->cell_m;
+  double r = fraction * g->cell_m;
   snprintf(text, sizeof text,
            "grains.grain_scale=%.17g terrain.name=%s release.low_m=[%g,%g,0] "
            "release.high_m=[%g,%g,0] release.count=%d release.clearance_m=%.17g %s",

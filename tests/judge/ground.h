@@ -16,8 +16,8 @@ extern const JudgeGround judge_ground[JUDGE_GROUNDS];
 /* judge_path("ground.tals"), made anew. */
 void judge_ground_catalog(const char *program, int argc, char **argv);
 
-/* Grains whose radius is `share` of a cell; sets: more, separated by spaces. */
-void judge_ground_open(TlRun *run, const JudgeGround *ground, double share, int count,
+/* Grains whose radius is `fraction` of a cell; sets: more, separated by spaces. */
+void judge_ground_open(TlRun *run, const JudgeGround *ground, double fraction, int count,
                        const char *sets);
 
 #endif

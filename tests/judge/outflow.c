@@ -243,7 +243,7 @@ OutflowMound outflow_run(const OutflowEdition *e, const char *set, const char *n
   keep_times(&times, folder);
   share_cpu(&mound, &times);
   if (islands) add_islands(islands, &times.islands);
-  mound.kinetic_share = t->kinetic_J / (t->potential_start_J - t->potential_J);
+  mound.kinetic_fraction = t->kinetic_J / (t->potential_start_J - t->potential_J);
   mound.defect_share = fabs(t->balance.error_J) / (t->potential_start_J - t->potential_J);
   JUDGE_OK(tl_run_refresh(&run)); /* a finished run made no step */
   measure(&run.state->dem.bodies, &mound);
@@ -252,7 +252,7 @@ OutflowMound outflow_run(const OutflowEdition *e, const char *set, const char *n
   tl_run_close(&run);
   fprintf(stderr,
           "%s: spread %.4f m, height %.4f m, overlap %.3g, moving %.2g, %.3g s a step, %.1f s\n",
-          folder, mound.spread_m, mound.height_m, mound.worst.largest_share, mound.kinetic_share,
+          folder, mound.spread_m, mound.height_m, mound.worst.largest_fraction, mound.kinetic_fraction,
           mound.cpu_step_s, mound.cpu_s);
   return mound;
 }
@@ -264,7 +264,7 @@ OutflowMean outflow_mean(const OutflowMound *m, int count) {
     r.height_m += m[i].height_m / count;
     r.worst = i == 0 ? m[0].worst : judge_overlap_worse(r.worst, m[i].worst);
     r.cpu_s += m[i].cpu_s / count;
-    r.kinetic_share += m[i].kinetic_share / count;
+    r.kinetic_fraction += m[i].kinetic_fraction / count;
     r.cpu_step_s += m[i].cpu_step_s / count;
     for (int p = 0; p < OUTFLOW_PARTS; p++) r.part_s[p] += m[i].part_s[p] / count;
   }

@@ -32,7 +32,7 @@ typedef struct OutflowIslands {
 } OutflowIslands;
 
 typedef struct OutflowMound {
-  double spread_m, height_m, kinetic_share, cpu_s, cpu_step_s;
+  double spread_m, height_m, kinetic_fraction, cpu_s, cpu_step_s;
   double defect_share;          /* of the energy set free; by impulses 0 */
   double part_s[OUTFLOW_PARTS]; /* of cpu_step_s: contact search, impacts, rest, others */
   int64_t grains;
@@ -41,7 +41,7 @@ typedef struct OutflowMound {
 } OutflowMound;
 
 typedef struct OutflowMean {
-  double spread_m, height_m, spread_sd, height_sd, kinetic_share, cpu_s, cpu_step_s;
+  double spread_m, height_m, spread_sd, height_sd, kinetic_fraction, cpu_s, cpu_step_s;
   JudgeOverlap worst;
   double part_s[OUTFLOW_PARTS];
 } OutflowMean;

@@ -23,7 +23,7 @@ static double mean_of(const TlOverlapRows *rows) {
   int64_t touching = 0;
   for (int64_t i = 0; i < rows->count; i++) {
     if (!(rows->row[i].depth_m > 0)) continue;
-    sum += rows->row[i].share;
+    sum += rows->row[i].fraction;
     touching++;
   }
   return touching ? sum / (double)touching : 0;
@@ -56,7 +56,7 @@ static void free_poses(JudgePoses *poses) {
 void judge_deepest_free(JudgeDeepest *deepest) {
   free_poses(&deepest->poses);
   free_poses(&deepest->now);
-  deepest->share = 0;
+  deepest->fraction = 0;
 }
 
 /* scene: without its avatars, which are borrowed from `source` by the bodies' ids. Frees the poses. */
@@ -82,9 +82,9 @@ static JudgeOverlap measure(TlScene *scene, JudgePoses *poses, TlAvatarSource so
   JUDGE_OK(tl_overlap_frame(scene, shapes, &frame, rows));
   JUDGE_OK(tl_overlap_sums(rows, -1, false, &o.pairs));
   JUDGE_OK(tl_overlap_sums(rows, -1, true, &o.ground));
-  o.largest_share = fmax(o.pairs.largest_share, o.ground.largest_share);
+  o.largest_fraction = fmax(o.pairs.largest_fraction, o.ground.largest_fraction);
   o.largest_m = fmax(o.pairs.largest_m, o.ground.largest_m);
-  o.mean_share = mean_of(rows);
+  o.mean_fraction = mean_of(rows);
   tl_overlap_shapes_free(shapes, scene->avatar_count);
   tl_free(scene->avatars);
   free_poses(poses);
@@ -125,11 +125,11 @@ JudgeOverlap judge_overlap_of_scene(const JudgeScene *scene) {
   return judge_deepest_of_scene(&none, scene);
 }
 
-void judge_deepest_look(JudgeDeepest *deepest, const TlBodies *bodies, int64_t step, double share) {
+void judge_deepest_look(JudgeDeepest *deepest, const TlBodies *bodies, int64_t step, double fraction) {
   if (!deepest->now.row) take_poses(&deepest->now, bodies, step);
-  if (share > deepest->share) {
+  if (fraction > deepest->fraction) {
     JudgePoses free_again = deepest->poses;
-    deepest->share = share;
+    deepest->fraction = fraction;
     deepest->poses = deepest->now;
     deepest->now = free_again;
   }
@@ -174,21 +174,21 @@ JudgeOverlap judge_deepest_of_scene(JudgeDeepest *deepest, const JudgeScene *s) 
 }
 
 JudgeOverlap judge_overlap_worse(JudgeOverlap a, JudgeOverlap b) {
-  return a.largest_share >= b.largest_share ? a : b;
+  return a.largest_fraction >= b.largest_fraction ? a : b;
 }
 
 void judge_worst_overlap(const char *figure, const JudgeOverlap *overlap) {
-  judge_at_most(JUDGE_CORRECT, figure, overlap->largest_share, "of the radius", MOST);
+  judge_at_most(JUDGE_CORRECT, figure, overlap->largest_fraction, "of the radius", MOST);
 }
 
 void judge_true_overlap(const char *figure, const JudgeOverlap *o) {
   const TlOverlapSums *p = &o->pairs, *g = &o->ground;
-  judge_at_most(JUDGE_GOAL, figure, o->largest_share, "of the radius", GOAL);
+  judge_at_most(JUDGE_GOAL, figure, o->largest_fraction, "of the radius", GOAL);
   judge_note(
       "%s: %lld pairs touch, median %.2f%%, 90%% below %.2f%%, largest %.2f%%, %lld over 2%%; "
       "nodes see %.2f%% at most. %lld contacts with the ground or walls, largest %.2f%%; "
       "nodes see %.2f%%.",
-      figure, (long long)p->touching, 100 * p->median_share, 100 * p->p90_share,
-      100 * p->largest_share, (long long)p->over_2_percent, 100 * p->nodes_largest_share,
-      (long long)g->touching, 100 * g->largest_share, 100 * g->nodes_largest_share);
+      figure, (long long)p->touching, 100 * p->median_fraction, 100 * p->p90_fraction,
+      100 * p->largest_fraction, (long long)p->over_2_percent, 100 * p->nodes_largest_fraction,
+      (long long)g->touching, 100 * g->largest_fraction, 100 * g->nodes_largest_fraction);
 }

@@ -11,9 +11,9 @@
 
 typedef struct JudgeOverlap {
   TlOverlapSums pairs, ground;
-  double largest_share; /* of both */
+  double largest_fraction; /* of both */
   double largest_m;
-  double mean_share; /* over all that touches, grains and ground; 0: nothing does */
+  double mean_fraction; /* over all that touches, grains and ground; 0: nothing does */
 } JudgeOverlap;
 
 JudgeOverlap judge_overlap_of_run(TlRun *run);
@@ -29,7 +29,7 @@ typedef struct JudgeDeepest {
   JudgePoses poses, now;
 } JudgeDeepest;
 /* After each step; for a run also as a TlRunOptions.stop that never stops, the context a JudgeDeepestOfRun. */
-void judge_deepest_look(JudgeDeepest *deepest, const TlBodies *bodies, int64_t step, double share);
+void judge_deepest_look(JudgeDeepest *deepest, const TlBodies *bodies, int64_t step, double fraction);
 typedef struct JudgeDeepestOfRun {
   TlRun *run;
   JudgeDeepest deepest;
@@ -44,7 +44,7 @@ JudgeOverlap judge_deepest_of_scene(JudgeDeepest *deepest, const JudgeScene *sce
 /* And each of them; the caller frees the rows. */
 TlOverlapRows judge_overlap_rows_of_run(TlRun *run, JudgeOverlap *sums);
 JudgeOverlap judge_overlap_of_scene(const JudgeScene *scene);
-/* The one of the two with the larger share. */
+/* The one of the two with the larger fraction. */
 JudgeOverlap judge_overlap_worse(JudgeOverlap a, JudgeOverlap b);
 /* A row that must hold, 2% of the radius. */
 void judge_worst_overlap(const char *figure, const JudgeOverlap *overlap);

@@ -46,7 +46,7 @@ typedef struct Watch {
   TlRun *run;
   const ReposeEdition *e;
   int64_t left;    /* grains on the floor */
-  double moving;   /* share of them that moves */
+  double moving;   /* fraction of them that moves */
   int64_t resting; /* steps on end */
   JudgeDeepest deepest;
 } Watch;
@@ -79,7 +79,7 @@ static int rests(void *context) {
   judge_deepest_look_at_run(&w->deepest, w->run);
   take_out_fallen(&w->run->state->dem.bodies);
   bool calm =
-      (double)w->run->state->totals.steps * dt_s > CALM_S && w->moving <= REPOSE_MOVING_SHARE;
+      (double)w->run->state->totals.steps * dt_s > CALM_S && w->moving <= REPOSE_MOVING_FRACTION;
   w->resting = calm ? w->resting + 1 : 0;
   return (double)w->resting * dt_s > CALM_S;
 }
@@ -226,7 +226,7 @@ TlGrainState *repose_settle(const ReposeEdition *e, ReposeShape shape, int seed,
   stack->cpu_s = run.state->totals.cpu_s;
   tl_run_close(&run);
   fprintf(stderr, "%s %d: filled to %.3f m, overlap %.3g, %.1f s CPU\n", repose_shape[shape], seed,
-          stack->fill, stack->worst.largest_share, stack->cpu_s);
+          stack->fill, stack->worst.largest_fraction, stack->cpu_s);
   return start;
 }
 
@@ -241,7 +241,7 @@ void repose_flow_out(const ReposeEdition *e, const ReposeCase *c, const TlGrainS
   measure(folder, e, &heap->repose);
   const TlRepose *r = &heap->repose;
   fprintf(stderr, "%s: %.1f deg (%.1f to %.1f), run-out %.4f m, overlap %.3g, ", folder,
-          r->mean_deg, r->least_deg, r->most_deg, heap->run_out_m, heap->worst.largest_share);
+          r->mean_deg, r->least_deg, r->most_deg, heap->run_out_m, heap->worst.largest_fraction);
   fprintf(stderr, "%lld left, %.2g of them move, %.2f s, %.1f s CPU\n", (long long)heap->left,
           heap->moving, heap->end_s, heap->cpu_s);
 }

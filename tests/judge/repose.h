@@ -21,8 +21,8 @@ typedef enum ReposeShape { REPOSE_SPHERE, REPOSE_CUBE, REPOSE_CROSS, REPOSE_STON
 enum { REPOSE_SHAPES = 4 };
 static const char *const repose_shape[REPOSE_SHAPES] = {"sphere", "cube", "cross", "stone"};
 static const double REPOSE_DIAMETER = 0.02, REPOSE_SILL = 0.006 /* its radius, m */;
-/* A heap rests when no larger share of its grains moves. */
-static const double REPOSE_MOVING_SHARE = 0.05;
+/* A heap rests when no larger fraction of its grains moves. */
+static const double REPOSE_MOVING_FRACTION = 0.05;
 
 typedef struct ReposeEdition {
   double length, width;       /* of the box */
@@ -47,7 +47,7 @@ typedef struct ReposeStack {
 typedef struct ReposeHeap {
   TlRepose repose;
   double cpu_s;
-  double moving;    /* share of the grains on the floor */
+  double moving;    /* fraction of the grains on the floor */
   double end_s;     /* from when the wall goes */
   double run_out_m; /* 95% of the mass lies no farther from the back wall */
   double defect;    /* missing energy over what friction and dashpots took */

@@ -16,10 +16,10 @@
 enum { LARGE = 1, SMALL = 2, CUBE = 3, GRAIN = 4, GRAINS = 4, COLUMNS = 64 };
 static const double D = 0.013, SMALL_D = 0.01, G = 9.81;
 
-/* Lengths in diameters of the larger sphere, but for the belt's grains of 10 mm: how far along the belt the rain goes; the
- * box; the drum's diameter and width. Reduction is on from begin_s to end_s, and the angle is the mean over the last
- * mean_s, or of the last instant. least: columns of the belt's pile that are lower than this share of the highest do not
- * count for its flanks; grains that lie on the belt never do, and they are all that the paper leaves out. */
+/* Lengths in diameters of the larger sphere, but for the belt's grains of 10 mm: how far along the belt the rain goes;
+ * the box; the drum's diameter and width. Reduction is on from begin_s to end_s, and the angle is the mean over the last
+ * mean_s, or of the last instant. least: columns of the belt's pile that are lower than this fraction of the highest do
+ * not count for its flanks; grains that lie on the belt never do, and they are all that the paper leaves out. */
 typedef struct Size {
   int count;
   double length, width;

@@ -80,8 +80,8 @@ static void a_run_ends_at_rest_on_any_ranks_and_after_stops(TlComm *comm) {
   End all = go(comm, &(Job){.study = study, .output = whole});
   REQUIRE(all.reached && all.steps > 200 && all.steps < all.limit, "step %lld of %lld",
           (long long)all.steps, (long long)all.limit);
-  REQUIRE(all.look.moving_share <= 0.05 && all.look.largest_pace <= 0.1, "%g of the mass, pace %g",
-          all.look.moving_share, all.look.largest_pace);
+  REQUIRE(all.look.moving_fraction <= 0.05 && all.look.largest_pace <= 0.1,
+          "%g of the mass, pace %g", all.look.moving_fraction, all.look.largest_pace);
   /* the second stop falls between the first look that found rest and the end of the window */
   go(comm, &(Job){.study = study, .output = parts, .stop_after = 101});
   go(comm, &(Job){.study = parts, .resume = true, .stop_after = all.steps - 101 - 60});

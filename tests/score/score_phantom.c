@@ -11,14 +11,14 @@ enum { BINS = 2048 }; /* of 1/8 grey level */
 
 typedef struct Statistics {
   double solid, mask_porosity, grains, large, whole;
-  double diameter, diameter_spread; /* of the whole grains: median, sd of ln d */
-  double elongation, flatness;      /* mean axes b/a and c/b of the ellipsoids of equal inertia */
-  double contacts, contact_share;   /* neighbours a grain; of the surface faces, in contact */
-  double opaque, grain_grey_sd;     /* of the grains; of those not opaque */
-  double noise[2], void_noise[2];   /* low, high: sd at 160 and at 90 */
-  double edges;                     /* voxels of clean grey 105 to 145, share */
-  double points, point_contacts;    /* surface points a square voxel of faces x 2/3; in contacts */
-  double *histogram[3];             /* clean, low, high: cumulative */
+  double diameter, diameter_spread;  /* of the whole grains: median, sd of ln d */
+  double elongation, flatness;       /* mean axes b/a and c/b of the ellipsoids of equal inertia */
+  double contacts, contact_fraction; /* neighbours a grain; of the surface faces, in contact */
+  double opaque, grain_grey_sd;      /* of the grains; of those not opaque */
+  double noise[2], void_noise[2];    /* low, high: sd at 160 and at 90 */
+  double edges;                      /* voxels of clean grey 105 to 145, fraction */
+  double points, point_contacts;     /* surface points a square voxel of faces x 2/3; in contacts */
+  double *histogram[3];              /* clean, low, high: cumulative */
 } Statistics;
 
 static int compare(const void *a, const void *b) {
@@ -95,7 +95,7 @@ static void count_faces(const ScorePhantom *p, Statistics *s, double *free_faces
     }
   }
   s->contacts = 2 * different(key, keys) / (double)p->grain_count;
-  s->contact_share = 2 * faces[1] / (faces[0] + 2 * faces[1]);
+  s->contact_fraction = 2 * faces[1] / (faces[0] + 2 * faces[1]);
   *free_faces = faces[0];
   free(key);
 }
@@ -211,7 +211,7 @@ static void say_given(const Statistics *o, const Statistics *g) {
   beside("axes_b_over_a", o->elongation, g->elongation, "1");
   beside("axes_c_over_b", o->flatness, g->flatness, "1");
   beside("neighbours_a_grain", o->contacts, g->contacts, "1");
-  beside("surface_in_contact", o->contact_share, g->contact_share, "1");
+  beside("surface_in_contact", o->contact_fraction, g->contact_fraction, "1");
   beside("opaque_grains", o->opaque, g->opaque, "1");
   beside("grey_sd_of_grains", o->grain_grey_sd, g->grain_grey_sd, "grey");
   beside("noise_low", o->noise[0], g->noise[0], "grey");

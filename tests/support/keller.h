@@ -86,7 +86,7 @@ static inline void keller_step(Keller *s, double dp) {
 }
 
 /* From u with u_n < 0 to its end. Steps of dp end within one of them of the end of each phase, a
- * share 1/steps of the impulse; the last is cut. */
+ * fraction 1/steps of the impulse; the last is cut. */
 static inline void keller_impact(Keller *s, int steps) {
   double dp = -s->u[0] / (s->k[0][0] * steps), work = 0;
   while (s->u[0] < 0) {

@@ -127,7 +127,7 @@ static inline TlStatus loop_lead(LoopLab *lab, const Loop *l, double t, TlVec3 *
 }
 
 /* Work around the loop over the most energy that was held. */
-static inline TlStatus loop_work(LoopLab *lab, const Loop *l, LoopHow how, double *share) {
+static inline TlStatus loop_work(LoopLab *lab, const Loop *l, LoopHow how, double *fraction) {
   double work = 0, most = 0;
   for (int i = 0; i < LOOP_STEPS; i++) {
     TlVec3 x[3];
@@ -142,7 +142,7 @@ static inline TlStatus loop_work(LoopLab *lab, const Loop *l, LoopHow how, doubl
     work += tl_dot(p.torque_b, turn) - tl_dot(p.force, tl_sub(x[1], x[0]));
     most = fmax(most, p.elastic_J);
   }
-  *share = most > 0 ? fabs(work) / most : NAN;
+  *fraction = most > 0 ? fabs(work) / most : NAN;
   return TL_OK;
 }
 

@@ -161,7 +161,7 @@ static inline double slow_face_reach(double most, double angle) {
   return most * (TL_NS_CONE * fmax(c, s) + (1 - TL_NS_CONE));
 }
 
-/* side: share of across in the double cone's part, 1 below pi/4, 0 above, and any between at it. */
+/* side: fraction of across in the double cone's part, 1 below pi/4, 0 above, and any between at it. */
 static inline void slow_face_place(double most, double angle, double side, double *across,
                                    double *about) {
   *across = most * ((1 - TL_NS_CONE) * cos(angle) + TL_NS_CONE * side);

@@ -536,9 +536,9 @@ START_TEST(drawn_grains_keep_clear_of_each_other_and_of_walls) {
                          solids);
   CK_OK(build(&w, text, false));
   ck_assert_int_eq(w.bodies.owned, 48);
-  double gap = least_gap(&w), share = volume_of(&w) / 1.68e-6;
+  double gap = least_gap(&w), fraction = volume_of(&w) / 1.68e-6;
   ck_assert_msg(gap >= 1e-5, "gap %g", gap);
-  ck_assert_msg(share > 0.1, "share %g", share);
+  ck_assert_msg(fraction > 0.1, "fraction %g", fraction);
   TlAvatarCache cache = {.catalog = w.catalog, .shapes = &w.shapes};
   for (int64_t i = 0; i < 48; i++) {
     const TlAvatar *a = tl_avatars_get(&cache, w.bodies.colliders.avatar_id[i]);

@@ -77,9 +77,9 @@ START_TEST(otsu_has_the_least_within_class_variance) {
   }
   TlSplit s = tl_histogram_otsu(&h, INFINITY);
   TlSplit same = tl_histogram_split(&h, at + 0.5, INFINITY);
-  CK_NEAR(s.share[0], same.share[0], 0);
+  CK_NEAR(s.fraction[0], same.fraction[0], 0);
   CK_NEAR(s.threshold, 40, 0); /* the middle of the gap between 33 and 47 */
-  CK_NEAR(s.share[0] * s.sd[0] * s.sd[0] + s.share[1] * s.sd[1] * s.sd[1], least / 37, 1e-9);
+  CK_NEAR(s.fraction[0] * s.sd[0] * s.sd[0] + s.fraction[1] * s.sd[1] * s.sd[1], least / 37, 1e-9);
   tl_histogram_free(&h);
   tl_volume_free(&v);
 }
@@ -793,14 +793,14 @@ START_TEST(opaque_grains_are_grain_and_leave_the_others_alone) {
 END_TEST
 
 START_TEST(mixture_finds_what_a_histogram_was_made_of) {
-  static const double mean[] = {60, 110, 170}, sd[] = {8, 12, 9}, share[] = {0.4, 0.15, 0.45};
+  static const double mean[] = {60, 110, 170}, sd[] = {8, 12, 9}, fraction[] = {0.4, 0.15, 0.45};
   TlVolume v;
   TlHistogram h;
   TlMixture m;
   CK_OK(tl_volume_new(&v, TL_F32, 60, 60, 60));
   for (int64_t i = 0; i < tl_volume_count(&v); i++) {
     double part = (double)i / (double)tl_volume_count(&v);
-    int l = part < share[0] ? 0 : part < share[0] + share[1] ? 1 : 2;
+    int l = part < fraction[0] ? 0 : part < fraction[0] + fraction[1] ? 1 : 2;
     v.f32[i] = rintf((float)(mean[l] + sd[l] * tl_random_normal(71, 3, (uint64_t)i)));
   }
   CK_OK(tl_histogram_new(&v, &whole, &h));
@@ -808,7 +808,7 @@ START_TEST(mixture_finds_what_a_histogram_was_made_of) {
   for (int l = 0; l < 3; l++) {
     CK_NEAR(m.mean[l], mean[l], 1); /* 5 standard errors of the least class, with its overlap */
     CK_NEAR(m.sd[l], sd[l], 0.7);
-    CK_NEAR(m.share[l], share[l], 0.01);
+    CK_NEAR(m.fraction[l], fraction[l], 0.01);
   }
   for (int k = 1; k <= m.rounds; k++) ck_assert_double_le(m.energy[k], m.energy[k - 1]);
   TlMixture heavy;

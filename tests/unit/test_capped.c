@@ -87,9 +87,9 @@ static double stored(double depth, double cap) {
 
 START_TEST(two_spheres_deep_in_each_other_are_parted_by_the_capped_spring) {
   for (int k = 0; k < 3; k++) {
-    double share = k == 2 ? 0 : 0.05 + 0.1 * k, depth = 0.8 * R,
-           cap = share > 0 ? share * R : INFINITY;
-    TlSolverConfig config = springs(share);
+    double fraction = k == 2 ? 0 : 0.05 + 0.1 * k, depth = 0.8 * R,
+           cap = fraction > 0 ? fraction * R : INFINITY;
+    TlSolverConfig config = springs(fraction);
     Lab lab = {0};
     int deep = 0;
     start(&lab, &config, 0);
@@ -111,7 +111,7 @@ START_TEST(two_spheres_deep_in_each_other_are_parted_by_the_capped_spring) {
     ck_assert_msg(most <= energy * (1 + 2e-3), "%g of %g J", most,
                   energy); /* of the step's order */
     CK_NEAR(kinetic(&lab) / energy, 1, 2e-3);
-    ck_assert(share > 0 ? deep > 100 : deep == 0);
+    ck_assert(fraction > 0 ? deep > 100 : deep == 0);
     finish(&lab);
   }
 }
@@ -135,7 +135,7 @@ static void put_packing(Lab *lab) {
 }
 
 typedef struct Relaxed {
-  double most_speed, last_speed, share, deepest;
+  double most_speed, last_speed, fraction, deepest;
   int64_t capped_first, capped_last;
 } Relaxed;
 
@@ -163,17 +163,17 @@ static Relaxed relax(double most_share, int steps) {
     r.most_speed = fmax(r.most_speed, r.last_speed);
   }
   r.capped_last = lab.report.capped;
-  r.share = lab.report.overlap_share;
+  r.fraction = lab.report.overlap_share;
   finish(&lab);
   return r;
 }
 
 /* No sphere is pushed by more than 12 others at the cap's force over a distance of its diameter:
- * 1/2 m v^2 <= 12 K share R 2 R bounds its speed whatever the packing; the springs alone pass it.
+ * 1/2 m v^2 <= 12 K fraction R 2 R bounds its speed whatever the packing; the springs alone pass it.
  */
 START_TEST(a_packing_drawn_with_overlaps_relaxes) {
-  double share = 0.02, bound = sqrt(2 * 12 * K * share * R * 2 * R / mass());
-  Relaxed r = relax(share, 12000), free = relax(0, 400);
+  double fraction = 0.02, bound = sqrt(2 * 12 * K * fraction * R * 2 * R / mass());
+  Relaxed r = relax(fraction, 12000), free = relax(0, 400);
   ck_assert_msg(r.deepest > 0.3, "%g", r.deepest);
   ck_assert_int_gt(r.capped_first, ALL);
   ck_assert_int_eq(free.capped_first, 0);
@@ -181,7 +181,7 @@ START_TEST(a_packing_drawn_with_overlaps_relaxes) {
   ck_assert_msg(r.most_speed < 0.5 * free.most_speed, "%g of %g m/s", r.most_speed,
                 free.most_speed);
   ck_assert_int_eq(r.capped_last, 0);
-  ck_assert_msg(r.share < share && r.share >= 0, "%g", r.share);
+  ck_assert_msg(r.fraction < fraction && r.fraction >= 0, "%g", r.fraction);
   ck_assert_msg(r.last_speed < 0.01 * r.most_speed, "%g of %g m/s", r.last_speed, r.most_speed);
 }
 END_TEST

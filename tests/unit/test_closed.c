@@ -107,11 +107,11 @@ START_TEST(mass_and_moments_are_those_of_the_body) {
     for (int n = 0; n < N * N * N; n++) {
       TlVec3 p = {h * (n % N + 0.5) - half, h * (n / N % N + 0.5) - half,
                   h * (n / N / N + 0.5) - half};
-      double share = fmin(fmax(0.5 - k->kind->phi(k->size, p, NULL) / h, 0), 1) * h * h * h;
-      v += share;
-      if (share > 0.5 * h * h * h) most = fmax(most, tl_norm(p));
-      i = tl_add(i, tl_scale(share, tl_vec3(p.y * p.y + p.z * p.z, p.x * p.x + p.z * p.z,
-                                            p.x * p.x + p.y * p.y)));
+      double fraction = fmin(fmax(0.5 - k->kind->phi(k->size, p, NULL) / h, 0), 1) * h * h * h;
+      v += fraction;
+      if (fraction > 0.5 * h * h * h) most = fmax(most, tl_norm(p));
+      i = tl_add(i, tl_scale(fraction, tl_vec3(p.y * p.y + p.z * p.z, p.x * p.x + p.z * p.z,
+                                               p.x * p.x + p.y * p.y)));
     }
     CK_NEAR(m.area_m2 / k->area, 1, 1e-12);
     CK_NEAR(v / m.volume_m3, 1, 2e-3);

@@ -596,7 +596,7 @@ START_TEST(a_ball_between_closing_walls_is_named_and_does_not_stall) {
     const TlProblemRow *row = stepper_problems(lab.solver, &count);
     ck_assert(count == 1 && row->unresolved && row->grain == 0 && row->other < 0 &&
               row->steps == 20);
-    ck_assert(row->share < 0.1 && tl_norm(row->position_m) < 0.001);
+    ck_assert(row->fraction < 0.1 && tl_norm(row->position_m) < 0.001);
   }
   ck_assert_int_eq(named, 1);
   ck_assert_int_ge(first, 69);

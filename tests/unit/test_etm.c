@@ -329,10 +329,10 @@ START_TEST(three_stacked_spheres_end_apart_with_the_energy_e_leaves) {
       for (int i = 0; i < r.contacts; i++)
         ck_assert(tl_contact_un(&r.contact[i], r.twist) >= -r.law.tolerance_m_s);
       /* e = 1 keeps all; e = 0 stops all; between, energy is lost but less than all */
-      double share = kinetic(&r) / before;
-      if (ie == 0) CK_NEAR(share, 0, 1e-9);
-      if (ie == 1) ck_assert(share > 0.05 && share < 0.9);
-      if (ie == 2) CK_NEAR(share, 1, 1e-9);
+      double fraction = kinetic(&r) / before;
+      if (ie == 0) CK_NEAR(fraction, 0, 1e-9);
+      if (ie == 1) ck_assert(fraction > 0.05 && fraction < 0.9);
+      if (ie == 2) CK_NEAR(fraction, 1, 1e-9);
       ck_assert(r.count.zero_finishes == 0 && r.count.unfinished == 0);
     }
 }

@@ -49,14 +49,14 @@ static double step_ms(const Recorded *r, int step) { /* from 0 */
 
 /* Follows a series of steps of so many seconds through the rule. */
 typedef struct Follow {
-  int said, missed;   /* outlooks; those whose range, a quarter wider, does not hold what came */
-  double first_share; /* of the steps, when the first was said */
-  double worst;       /* by how much the nearer end of the range was off; 1: nothing missed */
+  int said, missed;      /* outlooks; those whose range, a quarter wider, does not hold what came */
+  double first_fraction; /* of the steps, when the first was said */
+  double worst;          /* by how much the nearer end of the range was off; 1: nothing missed */
 } Follow;
 
 static Follow follow(const double *step_s, int steps, int touch) {
   double total = 0, now = 0;
-  Follow f = {.first_share = 1, .worst = 1};
+  Follow f = {.first_fraction = 1, .worst = 1};
   TlForecast forecast = tl_forecast_start(0, steps, 0);
   for (int i = 0; i < steps; i++) total += step_s[i];
   for (int done = 1; done < steps; done++) {
@@ -65,7 +65,7 @@ static Follow follow(const double *step_s, int steps, int touch) {
     TlOutlook o = tl_forecast_outlook(&forecast, done, now, done >= touch);
     if (!o.known || done % (steps / 40) != 0) continue;
     double left = total - now, off = fmax(o.low_s / left, left / o.high_s);
-    f.first_share = f.said++ ? f.first_share : (double)done / steps;
+    f.first_fraction = f.said++ ? f.first_fraction : (double)done / steps;
     f.missed += off > 1.25;
     f.worst = fmax(f.worst, off);
     ck_assert(o.low_s > 0 && o.high_s > o.low_s);
@@ -102,7 +102,7 @@ START_TEST(the_first_steps_say_nothing) {
     double guess = first / 10 * r->steps;
     ck_assert_msg(guess < total / 3, "%s: %g s of %g", r->name, guess, total);
     Follow f = follow(series, r->steps, r->touch);
-    ck_assert_msg(f.first_share >= 0.1, "%s: said at %g", r->name, f.first_share);
+    ck_assert_msg(f.first_fraction >= 0.1, "%s: said at %g", r->name, f.first_fraction);
   }
 }
 END_TEST

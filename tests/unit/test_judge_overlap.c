@@ -7,8 +7,8 @@
 static const double R = 0.01;
 
 /* Two spheres so deep in each other, over the radius. */
-static void lay(JudgeScene *scene, double share) {
-  scene->bodies.position[1].x = scene->bodies.position[0].x + (2 - share) * R;
+static void lay(JudgeScene *scene, double fraction) {
+  scene->bodies.position[1].x = scene->bodies.position[0].x + (2 - fraction) * R;
   CK_OK(stepper_refresh(scene->solver, &scene->bodies));
 }
 
@@ -33,10 +33,10 @@ START_TEST(the_poses_are_those_at_which_the_deepest_step_began) {
     lay(&scene, lies[i]);
     judge_deepest_look(&deepest, &scene.bodies, i, seen[i]);
   }
-  CK_NEAR(deepest.share, 0.049, 0);
+  CK_NEAR(deepest.fraction, 0.049, 0);
   lay(&scene, 0.4);
   JudgeOverlap worst = judge_deepest_of_scene(&deepest, &scene);
-  CK_NEAR(worst.largest_share, 0.05, 1e-3);
+  CK_NEAR(worst.largest_fraction, 0.05, 1e-3);
   CK_NEAR(worst.largest_m, 0.05 * R, 1e-3 * R);
   ck_assert_ptr_null(deepest.poses.row);
   judge_scene_close(&scene);
@@ -48,7 +48,7 @@ START_TEST(without_a_look_it_is_of_the_poses_now) {
   JudgeDeepest deepest = {0};
   open_spheres(&scene);
   lay(&scene, 0.02);
-  CK_NEAR(judge_deepest_of_scene(&deepest, &scene).largest_share, 0.02, 1e-3);
+  CK_NEAR(judge_deepest_of_scene(&deepest, &scene).largest_fraction, 0.02, 1e-3);
   judge_scene_close(&scene);
 }
 END_TEST

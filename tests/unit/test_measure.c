@@ -204,7 +204,7 @@ START_TEST(grains_that_left_count_where_they_left) {
     CK_NEAR(x->potential_J, -all * g * centre, 1e-9 * all * g * 10);
     CK_NEAR(x->mass_kg, f < 2 ? all : f < 4 ? 12 * one : 11 * one, 1e-9 * all);
     if (f == 4) { /* only 1 and 2 still slide; 0 and 4 are fixed, 3 and 5 gone */
-      CK_NEAR(x->motion.moving_share, moving / (9 * one), 1e-12);
+      CK_NEAR(x->motion.moving_fraction, moving / (9 * one), 1e-12);
       CK_NEAR(x->motion.mean_speed_m_s, 1.5, 1e-12);
       ck_assert(!x->motion.at_rest);
     }
@@ -236,16 +236,16 @@ START_TEST(rest_is_a_share_of_the_mass_and_the_fastest_grain) {
   char *folder = write_run("slow", &scene, 50, 2, 1, slow);
   TlMeasure m;
   CK_OK(tl_measure_run(folder, &scene, &(TlMeasureOptions){0}, &m));
-  CK_NEAR(m.frame[0].motion.moving_share, 0.04, 1e-12);
+  CK_NEAR(m.frame[0].motion.moving_fraction, 0.04, 1e-12);
   CK_NEAR(m.frame[0].motion.largest_pace, 0.011, 1e-4);
   ck_assert(m.frame[0].motion.at_rest);
-  CK_NEAR(m.frame[1].motion.moving_share, 0.04, 1e-12);
+  CK_NEAR(m.frame[1].motion.moving_fraction, 0.04, 1e-12);
   ck_assert(!m.frame[1].motion.at_rest); /* one still rolls, be it 2% of the mass */
   tl_measure_free(&m);
   tl_free(folder);
   folder = write_run("fewer", &scene, 30, 1, 1, slow);
   CK_OK(tl_measure_run(folder, &scene, &(TlMeasureOptions){0}, &m));
-  CK_NEAR(m.frame[0].motion.moving_share, 2.0 / 30, 1e-12);
+  CK_NEAR(m.frame[0].motion.moving_fraction, 2.0 / 30, 1e-12);
   ck_assert(!m.frame[0].motion.at_rest);
   tl_measure_free(&m);
   tl_avatar_free(&a);
@@ -317,13 +317,13 @@ START_TEST(angle_of_repose_of_a_cone_is_its_angle) {
 }
 END_TEST
 
-/* Spheres of radius 0.1 s with centres at s (0.1 - share 0.1): sunk by share of their radius. */
-static const double shares[] = {0, 0.01, 0.03, 0.5};
+/* Spheres of radius 0.1 s with centres at s (0.1 - fraction 0.1): sunk by a fraction of their radius. */
+static const double fractions[] = {0, 0.01, 0.03, 0.5};
 
 static TlBodyRow sunk(int b, double t) {
   (void)t;
   double s = 1 + b;
-  return at_rest(b, tl_vec3(10 * b, 0, s * 0.1 * (1 - shares[b])), s);
+  return at_rest(b, tl_vec3(10 * b, 0, s * 0.1 * (1 - fractions[b])), s);
 }
 
 /* Grains strewn over a floor, tops by chance: no heap. */
@@ -364,13 +364,13 @@ START_TEST(penetration_is_the_share_of_the_grains_own_radius) {
   for (int b = 0; b < 4; b++) {
     const TlGrainMeasure *g = &m.grain[b];
     CK_NEAR(g->radius_m, 0.1 * (1 + b), 1e-9);
-    double share = g->penetration_m / g->radius_m;
-    ck_assert_msg(share <= shares[b] + 1e-6 && share >= fmax(0, shares[b] - less), "share %g of %g",
-                  share, shares[b]);
+    double fraction = g->penetration_m / g->radius_m;
+    ck_assert_msg(fraction <= fractions[b] + 1e-6 && fraction >= fmax(0, fractions[b] - less),
+                  "fraction %g of %g", fraction, fractions[b]);
   }
   ck_assert_int_eq(m.deepest_id, 3);
   ck_assert_int_eq(m.below_2_percent, 2);
-  CK_NEAR(m.largest_penetration_share, 0.5, less);
+  CK_NEAR(m.largest_penetration_fraction, 0.5, less);
   tl_measure_free(&m);
   tl_avatar_free(&a);
   tl_free(folder);
@@ -393,7 +393,7 @@ START_TEST(penetration_counts_the_walls_that_are_there) {
   char *folder = write_run("walls", &scene, 4, 2, 1, sunk);
   CK_OK(tl_measure_run(folder, &scene, &(TlMeasureOptions){0}, &m));
   ck_assert(m.has_solid && !m.has_ground);
-  CK_NEAR(m.largest_penetration_share, 0.5, 0.02);
+  CK_NEAR(m.largest_penetration_fraction, 0.5, 0.02);
   ck_assert_int_eq(m.deepest_id, 3);
   ck_assert_int_eq(m.below_2_percent, 2);
   tl_measure_free(&m);
@@ -421,7 +421,7 @@ START_TEST(overlap_of_two_grains_is_found_and_measured_by_the_smaller) {
   double d = 0.1 * sqrt(4 * PI / 1500), less = d * d / (4 * 0.1) + 2 * 0.02 * 0.02 / (8 * 0.2);
   ck_assert_msg(m.largest_overlap_m <= 0.02 + 1e-4 && m.largest_overlap_m >= 0.02 - less,
                 "overlap %g", m.largest_overlap_m);
-  CK_NEAR(m.largest_overlap_share, m.largest_overlap_m / 0.1, 1e-9);
+  CK_NEAR(m.largest_overlap_fraction, m.largest_overlap_m / 0.1, 1e-9);
   ck_assert_int_ge(m.overlapping_pairs, 1);
   ck_assert_int_le(m.overlapping_pairs, 2); /* the touching pair by rounding */
   tl_measure_free(&m);
@@ -515,9 +515,9 @@ START_TEST(exported_walls_lie_on_the_walls_and_face_the_grains) {
 }
 END_TEST
 
-/* A slope of 45 degrees falling to the east, 40 m square; grains touch it, sunk by share b. */
+/* A slope of 45 degrees falling to the east, 40 m square; grains touch it, sunk by fraction b. */
 static TlBodyRow on_slope(int b, double t) {
-  double depth = shares[b] * 0.5, x = 10 + 4 * b + t, y = 20;
+  double depth = fractions[b] * 0.5, x = 10 + 4 * b + t, y = 20;
   TlBodyRow r = at_rest(b, tl_vec3(x, y, 0), 1);
   r.position_m.z = 20 - x + (0.5 - depth) * sqrt(2); /* along the normal (1, 0, 1)/sqrt 2 */
   r.velocity_m_s = tl_vec3(1, 0, -1);
@@ -579,9 +579,9 @@ START_TEST(penetration_into_terrain_is_along_its_normal) {
   CK_OK(tl_measure_run(folder, &scene, &(TlMeasureOptions){0}, &m));
   double d = sqrt(4 * PI / 1500), less = d * d / 4 + 0.1 * 0.1 / 8;
   for (int b = 0; b < 4; b++) {
-    double share = m.grain[b].penetration_m / m.grain[b].radius_m;
-    ck_assert_msg(share <= shares[b] + 1e-4 && share >= fmax(0, shares[b] - less), "share %g of %g",
-                  share, shares[b]);
+    double fraction = m.grain[b].penetration_m / m.grain[b].radius_m;
+    ck_assert_msg(fraction <= fractions[b] + 1e-4 && fraction >= fmax(0, fractions[b] - less),
+                  "fraction %g of %g", fraction, fractions[b]);
   }
   CK_NEAR(m.frame[2].travel_angle_deg, 45, 1e-9);
   CK_NEAR(m.deposit.surface_deg, 45, 2); /* four grains: tops within a node spacing */

@@ -247,10 +247,10 @@ START_TEST(a_bond_longer_than_allowed_ends_the_run_with_its_spheres) {
 }
 END_TEST
 
-static double shaken_energy(double share) {
+static double shaken_energy(double fraction) {
   NetRig rig = rig_of(8, 8, 2);
   rig.net.damping = 0;
-  rig.config.step_s = share * tl_net_stable_step(&rig.net);
+  rig.config.step_s = fraction * tl_net_stable_step(&rig.net);
   net_rig_start(&rig);
   net_rig_shake(&rig, 1e-3, 0.1);
   net_rig_run(&rig, 1);

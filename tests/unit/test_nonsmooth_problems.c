@@ -38,8 +38,8 @@ static void compare(TlNsSolver solver, bool boxes, double friction, double moves
     double draw[3];
     for (int k = 0; k < 3; k++)
       draw[k] = 2 * tl_random_uniform(seed, 7, 3 * (uint64_t)i + (uint64_t)k) - 1;
-    double share = moves * pow(0.1, (double)(i % 3));
-    lab.bodies.velocity[i] = tl_scale(share, tl_vec3(draw[0], draw[1], 0));
+    double fraction = moves * pow(0.1, (double)(i % 3));
+    lab.bodies.velocity[i] = tl_scale(fraction, tl_vec3(draw[0], draw[1], 0));
     tl_bodies_set_spin(&lab.bodies, i, tl_vec3(0, 0, moves * draw[2] / R));
   }
   lab.solver->model->nonsmooth.solver = solver;
@@ -227,10 +227,10 @@ END_TEST
 
 /* ---- faces whose load moves ---- */
 
-/* A block of 1 kg bears at two points of a face, at its centre of force and 5 mm from it, with shear of this share of
+/* A block of 1 kg bears at two points of a face, at its centre of force and 5 mm from it, with shear of this fraction of
  * what they can bear and a small moment about the normal. In one visit the far point lets go, so that nothing is left
- * to twist about: the shear stays what it was, up to what the point at the centre can bear. Gives its share of that. */
-static double shear_left(double share, double moment) {
+ * to twist about: the shear stays what it was, up to what the point at the centre can bear. Gives that fraction. */
+static double shear_left(double fraction, double moment) {
   enum { POINTS = 2 };
   const double far_m = 0.005;
   TlSym3 round = {100, 100, 100, 0, 0, 0};
@@ -246,7 +246,7 @@ static double shear_left(double share, double moment) {
                      .t2 = {0, 1, 0},
                      .ra = down,
                      .friction = 0.5,
-                     .lambda = {share * 0.5, 0}};
+                     .lambda = {fraction * 0.5, 0}};
   TlNsProblem q = {.body = body,
                    .patch = &patch,
                    .point = point,
@@ -270,12 +270,12 @@ static double shear_left(double share, double moment) {
 }
 
 START_TEST(a_face_that_bears_at_one_point_keeps_its_shear) {
-  static const double shares[] = {0.2, 0.5, 0.8, 0.98};
+  static const double fractions[] = {0.2, 0.5, 0.8, 0.98};
   for (int k = 0; k < 4; k++) {
-    double without = shear_left(shares[k], 0);
-    ck_assert_double_eq_tol(without, shares[k], 0.03);
+    double without = shear_left(fractions[k], 0);
+    ck_assert_double_eq_tol(without, fractions[k], 0.03);
     for (int sign = -1; sign < 2; sign += 2)
-      ck_assert_double_eq_tol(shear_left(shares[k], sign * 3e-9), without, 1e-3);
+      ck_assert_double_eq_tol(shear_left(fractions[k], sign * 3e-9), without, 1e-3);
   }
 }
 END_TEST

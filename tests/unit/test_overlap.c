@@ -334,7 +334,7 @@ START_TEST(cubes_by_their_grids_overlap_to_the_stated_error) {
   CK_OK(tl_overlap_shape_of_grid(&a, &shape));
   TlRandom random = {.seed = 5};
   for (int k = 0; k < kinds; k++) {
-    const double share = k == 1 ? sqrt(0.5) : 1;
+    const double fraction = k == 1 ? sqrt(0.5) : 1;
     Errors e = {0};
     for (int i = 0; i < 25; i++) {
       double depth = 0.05 * tl_random_next(&random);
@@ -346,7 +346,7 @@ START_TEST(cubes_by_their_grids_overlap_to_the_stated_error) {
                              tl_quat_mul(turn, touch[k].upper), 1),
                 two = row_of(1, 1, x, tl_quat_mul(turn, touch[k].lower), 1);
       TlOverlapDepth d = depth_of(&shape, &one, &shape, &two, &test);
-      note(&e, d.depth_m - share * depth);
+      note(&e, d.depth_m - fraction * depth);
     }
     printf("cubes by their grids, 20 cells across, %s: error %.2g to %.2g of the edge, mean %.2g\n",
            touch[k].name, e.least, e.most, e.sum / e.count);
@@ -702,7 +702,7 @@ START_TEST(a_frame_tells_what_was_planted_whatever_the_threads) {
   ck_assert_int_eq(pairs.first, 3);
   ck_assert_int_eq(pairs.second, 5);
   CK_NEAR(pairs.largest_m, 0.001, 1e-12);
-  CK_NEAR(pairs.largest_share, 0.001 / r, 1e-9);
+  CK_NEAR(pairs.largest_fraction, 0.001 / r, 1e-9);
   CK_NEAR(pairs.median_m, 0.5 * (0.001 + 1e-4), 1e-12);
   ck_assert_int_eq(pairs.over_2_percent, 1);
   ck_assert_int_eq(pairs.over_1_percent, 1);

@@ -139,14 +139,14 @@ START_TEST(shares_of_segments_have_their_closed_forms) {
   TlRegion c = {.round = true, .foot = {1, 0, 0}, .axis = {0, 0, 2}, .radius_m = 0.5};
   CK_NEAR(tl_region_volume(&b), 6, 0);
   CK_NEAR(tl_region_volume(&c), 0.5 * PI, 1e-15);
-  CK_NEAR(tl_region_share(&b, tl_vec3(-1, 1, 1), tl_vec3(3, 1, 1)), 0.25, 1e-15);
-  CK_NEAR(tl_region_share(&b, tl_vec3(0.5, 1, 1), tl_vec3(0.6, 1, 2)), 1, 0);
-  CK_NEAR(tl_region_share(&b, tl_vec3(-1, 3, 1), tl_vec3(3, 3, 1)), 0, 0);
-  CK_NEAR(tl_region_share(&b, tl_vec3(-1, -1, 1), tl_vec3(-2, 5, 1)), 0, 0);
-  CK_NEAR(tl_region_share(&c, tl_vec3(-1, 0.3, 1), tl_vec3(3, 0.3, 1)), 0.8 / 4, 1e-15);
-  CK_NEAR(tl_region_share(&c, tl_vec3(1, 0, -1), tl_vec3(1, 0, 3)), 0.5, 1e-15);
-  CK_NEAR(tl_region_share(&c, tl_vec3(1.6, 0, -1), tl_vec3(1.6, 0, 3)), 0, 0);
-  CK_NEAR(tl_region_share(&c, tl_vec3(1, 0.6, 1), tl_vec3(2, 0.6, 1)), 0, 0);
+  CK_NEAR(tl_region_fraction(&b, tl_vec3(-1, 1, 1), tl_vec3(3, 1, 1)), 0.25, 1e-15);
+  CK_NEAR(tl_region_fraction(&b, tl_vec3(0.5, 1, 1), tl_vec3(0.6, 1, 2)), 1, 0);
+  CK_NEAR(tl_region_fraction(&b, tl_vec3(-1, 3, 1), tl_vec3(3, 3, 1)), 0, 0);
+  CK_NEAR(tl_region_fraction(&b, tl_vec3(-1, -1, 1), tl_vec3(-2, 5, 1)), 0, 0);
+  CK_NEAR(tl_region_fraction(&c, tl_vec3(-1, 0.3, 1), tl_vec3(3, 0.3, 1)), 0.8 / 4, 1e-15);
+  CK_NEAR(tl_region_fraction(&c, tl_vec3(1, 0, -1), tl_vec3(1, 0, 3)), 0.5, 1e-15);
+  CK_NEAR(tl_region_fraction(&c, tl_vec3(1.6, 0, -1), tl_vec3(1.6, 0, 3)), 0, 0);
+  CK_NEAR(tl_region_fraction(&c, tl_vec3(1, 0.6, 1), tl_vec3(2, 0.6, 1)), 0, 0);
   CK_NEAR(tl_region_depth(&c, tl_vec3(1, 0.1, 0.9)), 0.4, 1e-15);
   CK_NEAR(tl_region_depth(&b, tl_vec3(0.5, 1, 3.5)), -0.5, 1e-15);
 }
@@ -295,7 +295,7 @@ START_TEST(exponents_of_the_force_distribution_come_back) {
   TlForces f = tl_forces_of(&p, &all);
   ck_assert_int_eq(f.pairs, 2 * N);
   CK_NEAR(f.mean_N, 7, 0.01);
-  CK_NEAR(f.strong_share, 0.5, 0.002);
+  CK_NEAR(f.strong_fraction, 0.5, 0.002);
   CK_NEAR(f.beta, beta, 0.02 * beta);
   CK_NEAR(f.alpha, alpha, 0.02);
   CK_NEAR(f.sliding, 0.25, 1e-12);

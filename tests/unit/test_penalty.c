@@ -137,7 +137,7 @@ START_TEST(hertz_contact_has_its_time_and_force) {
 }
 END_TEST
 
-/* The dashpot gives back the share asked for, under Hertz nearly. */
+/* The dashpot gives back the fraction asked for, under Hertz nearly. */
 START_TEST(restitution_is_the_coefficient) {
   static const char *const law[2] = {"linear", "hertz"};
   double time = M_PI * sqrt(0.5 * mass() / 1e5);

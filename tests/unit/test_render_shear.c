@@ -146,11 +146,11 @@ START_TEST(column_is_a_chain_at_its_foot_and_grey_above) {
   CK_NEAR(d.tube[0].radius_m, 0.25, 0); /* 6 is beyond the scale */
   for (int i = 0; i + 1 < COLUMN; i++) {
     const TlTraceTube *t = &d.tube[i + 1];
-    double share = (COLUMN - 1.0 - i) / 5;
-    TlVec3 colour = tl_colour_map(share);
+    double fraction = (COLUMN - 1.0 - i) / 5;
+    TlVec3 colour = tl_colour_map(fraction);
     CK_NEAR(t->from.z, 1 + 2 * i, 0);
     CK_NEAR(t->to.z, 3 + 2 * i, 0);
-    CK_NEAR(t->radius_m, 0.25 * share, 1e-12);
+    CK_NEAR(t->radius_m, 0.25 * fraction, 1e-12);
     ck_assert((tl_norm(tl_sub(t->colour, colour)) == 0) == (i < 2));
     if (i >= 2) ck_assert(fabs(t->colour.x - t->colour.z) < 0.1);
   }

@@ -154,9 +154,9 @@ START_TEST(a_coarse_grid_is_no_error_of_the_mesh) {
   TlAvatar a;
   TlSkin skin;
   TlMesh mesh;
-  double share, sum = 0, area = 0;
+  double error, sum = 0, area = 0;
   CK_OK(tl_avatar_sphere(1, 1.0 / 6, 300, &a));
-  CK_OK(tl_skin_make_within(&a, 18, 18, 1e-6, &skin, &share));
+  CK_OK(tl_skin_make_within(&a, 18, 18, 1e-6, &skin, &error));
   CK_OK(tl_skin_mesh(&skin, &mesh));
   for (size_t t = 0; t < mesh.triangle_count; t++) {
     TlVec3 p[3];
@@ -168,9 +168,9 @@ START_TEST(a_coarse_grid_is_no_error_of_the_mesh) {
       area += part;
     }
   }
-  double true_share = sqrt(sum / area);
-  ck_assert_msg(true_share < 0.0015, "%.3f%% of the radius from the sphere", 100 * true_share);
-  CK_NEAR(share, true_share, 2e-4);
+  double true_error = sqrt(sum / area);
+  ck_assert_msg(true_error < 0.0015, "%.3f%% of the radius from the sphere", 100 * true_error);
+  CK_NEAR(error, true_error, 2e-4);
   CK_NEAR(tl_mesh_volume(&mesh) / (4.0 / 3 * M_PI), 1, 0.005);
   tl_mesh_free(&mesh);
   tl_skin_free(&skin);
@@ -182,18 +182,18 @@ END_TEST
 START_TEST(a_surface_too_far_off_gets_more_cells) {
   TlAvatar a;
   TlSkin skin;
-  double share;
+  double error;
   CK_OK(tl_avatar_superellipsoid(1.3, 0.9, 0.6, 0.1, 0.1, 0.03, 300, &a));
   Fit plain = fit_of(&a, 9, NULL);
   ck_assert_msg(plain.rms > 0.006, "9 cells are fine enough already: %.3f%%", 100 * plain.rms);
-  CK_OK(tl_skin_make_within(&a, 9, 60, 0.005, &skin, &share));
+  CK_OK(tl_skin_make_within(&a, 9, 60, 0.005, &skin, &error));
   Fit f = fit_of_skin(&a, &skin);
   ck_assert_msg(f.rms < 0.005 && f.volume < 0.005, "rms %.3f%%, volume %.3f%%", 100 * f.rms,
                 100 * f.volume);
-  ck_assert_double_le(fabs(share - f.rms), 0.1 * f.rms);
+  ck_assert_double_le(fabs(error - f.rms), 0.1 * f.rms);
   tl_skin_free(&skin);
-  CK_OK(tl_skin_make_within(&a, 6, 9, 1e-6, &skin, &share)); /* no more than asked */
-  ck_assert_double_gt(share, 0.006);
+  CK_OK(tl_skin_make_within(&a, 6, 9, 1e-6, &skin, &error)); /* no more than asked */
+  ck_assert_double_gt(error, 0.006);
   tl_skin_free(&skin);
   tl_avatar_free(&a);
 }

@@ -4,8 +4,8 @@
 
 #include "validation/pictures.h"
 
-/* Of seed 1's run of this name; shares and names as pictures() has them. */
-static inline void outflow_pictures(const char *run, int count, const double *share,
+/* Of seed 1's run of this name; fractions and names as pictures() has them. */
+static inline void outflow_pictures(const char *run, int count, const double *fraction,
                                     const char *const *names) {
   char folder[32];
   double wide = judge_full() ? 2.15 : 1; /* ten times the grains */
@@ -16,7 +16,7 @@ static inline void outflow_pictures(const char *run, int count, const double *sh
                .colour = TL_COLOUR_ID,
                .width = 600,
                .height = 400};
-  pictures(&g, count, share, names);
+  pictures(&g, count, fraction, names);
 }
 
 #endif

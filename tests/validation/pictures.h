@@ -24,8 +24,8 @@ static inline void picture_of(const TlScene *scene, const Gallery *g, int64_t in
   tl_frame_free(&frame);
 }
 
-/* names[k]: file of the frame at share[k] of the run, 0 the first and 1 the last. */
-static inline void pictures(const Gallery *g, int count, const double *share,
+/* names[k]: file of the frame at fraction[k] of the run, 0 the first and 1 the last. */
+static inline void pictures(const Gallery *g, int count, const double *fraction,
                             const char *const *names) {
   TlScene scene;
   TlRenderPath path = {0};
@@ -50,7 +50,7 @@ static inline void pictures(const Gallery *g, int count, const double *share,
   else
     JUDGE_OK(tl_camera_automatic(&scene, &path, false, 32, o.width, o.height, &camera));
   for (int k = 0; k < count; k++)
-    picture_of(&scene, g, frames[(int64_t)(share[k] * (double)(n - 1) + 0.5)], &camera, &o,
+    picture_of(&scene, g, frames[(int64_t)(fraction[k] * (double)(n - 1) + 0.5)], &camera, &o,
                names[k]);
   tl_render_path_free(&path);
   tl_free(frames);

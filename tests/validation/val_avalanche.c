@@ -268,9 +268,9 @@ static void draw(const TlRun *run, const char *name) {
   }
   snprintf(last, sizeof last, "avalanche_%s%s.png", full, name);
   snprintf(middle, sizeof middle, "avalanche_%s%s_mid.png", full, name);
-  const double share[] = {0.4, 1};
+  const double fraction[] = {0.4, 1};
   const char *const names[] = {middle, last};
-  pictures(&view, 2, share, names);
+  pictures(&view, 2, fraction, names);
 }
 
 /* Mean force on the hooks and momentum that comes past the net's place, by time. */
@@ -291,8 +291,8 @@ static void tell(const char *name, const Outcome *o) {
       "kinetic energy at the end %.1e of what was set free; %lld left the terrain; deepest overlap "
       "%.2f%% of a radius (ground %.2f%%); %.4f CPU-s a step.",
       name, o->front, o->run_out, o->length, o->height, o->energy_line, o->kinetic,
-      (long long)o->outside, 100 * o->worst.pairs.largest_share,
-      100 * o->worst.ground.largest_share, o->cpu_step_s);
+      (long long)o->outside, 100 * o->worst.pairs.largest_fraction,
+      100 * o->worst.ground.largest_fraction, o->cpu_step_s);
 }
 
 static void run_one(const char *study, const char *name, const TlTexts *sets, Outcome *o) {

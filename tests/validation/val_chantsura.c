@@ -73,7 +73,7 @@ typedef struct Impact {
 
 typedef struct Kept {
   int count;
-  double share[MOST];
+  double fraction[MOST];
 } Kept;
 
 typedef struct Site {
@@ -245,8 +245,8 @@ static void throw_all(const Setting *how, const Impact *of, double slope, double
     if (talus_state_clone(&state, start) != TALUS_OK ||
         talus_state_set_body(state, talus_state_ids(state)[0], at, turn, v, spin) != TALUS_OK)
       JUDGE_OK(tl_fail(TL_EINPUT, "%s", talus_message()));
-    double share = throw_block(state, work, speed);
-    if (isfinite(share)) kept->share[kept->count++] = share;
+    double fraction = throw_block(state, work, speed);
+    if (isfinite(fraction)) kept->fraction[kept->count++] = fraction;
     talus_state_free(state);
   }
 }
@@ -288,16 +288,16 @@ typedef struct Spread {
 
 static Spread spread_of(const Kept *k) {
   double sum = 0, squares = 0;
-  for (int i = 0; i < k->count; i++) sum += k->share[i];
+  for (int i = 0; i < k->count; i++) sum += k->fraction[i];
   double mean = sum / k->count;
-  for (int i = 0; i < k->count; i++) squares += (k->share[i] - mean) * (k->share[i] - mean);
+  for (int i = 0; i < k->count; i++) squares += (k->fraction[i] - mean) * (k->fraction[i] - mean);
   return (Spread){mean, sqrt(squares / (k->count - 1))};
 }
 
 static Spread measured(const Site *s, const Setting *how) {
   Kept kept = {0};
   for (int64_t i = 0; i < (how->contacts ? CONTACTS : IMPACTS); i++)
-    kept.share[kept.count++] = impact_of(s, how, i).kept;
+    kept.fraction[kept.count++] = impact_of(s, how, i).kept;
   return spread_of(&kept);
 }
 

@@ -105,10 +105,10 @@ static int look(void *context) {
   if (t < (w->looks + 1) * w->every_s - 0.5 * p->dt_s) return 0;
   double begin = judge_cpu_s();
   JudgeOverlap o = judge_overlap_of_run(&w->run);
-  p->largest = fmax(p->largest, o.largest_share);
-  p->mean += o.mean_share / LOOKS;
-  p->rest_largest = o.largest_share;
-  p->rest_mean = o.mean_share;
+  p->largest = fmax(p->largest, o.largest_fraction);
+  p->mean += o.mean_fraction / LOOKS;
+  p->rest_largest = o.largest_fraction;
+  p->rest_mean = o.mean_fraction;
   w->looks++;
   w->looked_s += judge_cpu_s() - begin;
   return 0;

@@ -127,8 +127,8 @@ static void heap(void) {
   judge_true_overlap("methods_heap_penalty_true_overlap", &mean[1].truth);
   judge_note("Heap: mean height of the centres of 80 grains, %d seeds; one seed's two heaps are "
              "%.1f%% apart (deviation), deepest overlap %.2f%% by impulses, %.2f%% by penalty.",
-             HEAPS, sqrt(scatter), 100 * mean[0].worst.largest_share,
-             100 * mean[1].worst.largest_share);
+             HEAPS, sqrt(scatter), 100 * mean[0].worst.largest_fraction,
+             100 * mean[1].worst.largest_fraction);
 }
 
 /* ---- outflow ---- */
@@ -182,7 +182,7 @@ static void outflow(const OutflowEdition *e, const Outflow *o) {
         "energy left %.1g of the drop's; deepest overlap %.2f%% of a radius; %.3g ms CPU a "
         "step, %.3g s in all.",
         method[m], 1e3 * by[m].spread_m, 1e3 * by[m].spread_sd, 1e3 * by[m].height_m,
-        1e3 * by[m].height_sd, by[m].kinetic_share, 100 * by[m].worst.largest_share,
+        1e3 * by[m].height_sd, by[m].kinetic_fraction, 100 * by[m].worst.largest_fraction,
         1e3 * by[m].cpu_step_s, by[m].cpu_s);
   }
   JudgeBoth spread = {1e3 * by[0].spread_m, 1e3 * by[1].spread_m, by[0].cpu_s, by[1].cpu_s,

@@ -124,7 +124,7 @@ static void cloud(TlMethod method, int steps, const char *mark) {
   judge(mark, "linear", w.momentum, "of sum |m v|", 1e-14);
   judge(mark, "centre", w.centre, "of the reach", 1e-14);
   judge(mark, "angular", w.angular, "of sum |m v| reach", 1e-14);
-  judge(mark, "worst_overlap", judge_deepest_of_scene(&w.deepest, &scene).largest_share,
+  judge(mark, "worst_overlap", judge_deepest_of_scene(&w.deepest, &scene).largest_fraction,
         "of the radius", 0.02);
   judge_note("%s: %d irregular grains, %d steps, %lld contacts and %lld corrections at end poses, "
              "errors of the worst step. Corrected positions carry %.1e of the angular momentum of "

@@ -182,7 +182,7 @@ static void judge_rest(const char *mark, const Fall *f) {
 }
 
 static void draw(const TlRun *run) {
-  static const double share[] = {0, 1.0 / 6, 0.25, 1};
+  static const double fraction[] = {0, 1.0 / 6, 0.25, 1};
   static const char *const names[] = {"net_start.png", "net_sag.png", "net_wave.png",
                                       "net_rest.png"};
   Gallery g = {.folder = run->folder,
@@ -191,7 +191,7 @@ static void draw(const TlRun *run) {
                .colour = TL_COLOUR_ID,
                .width = 720,
                .height = 480};
-  pictures(&g, 4, share, names);
+  pictures(&g, 4, fraction, names);
 }
 
 static void judge_fall(TlComm *comm) {

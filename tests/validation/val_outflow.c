@@ -54,7 +54,7 @@ static void say(int k, const OutflowMean *mean, const OutflowMound *mound) {
       "kinetic energy left %.1g of the drop's; of %.2f ms CPU a step %.2f are contact search, "
       "%.2f impacts, %.2f rest, %.2f others.",
       multiple[k], step_s(k), 1e3 * m->spread_m, 1e3 * m->spread_sd, 1e3 * m->height_m,
-      1e3 * m->height_sd, m->kinetic_share, 1e3 * m->cpu_step_s, 1e3 * m->part_s[0],
+      1e3 * m->height_sd, m->kinetic_fraction, 1e3 * m->cpu_step_s, 1e3 * m->part_s[0],
       1e3 * m->part_s[1], 1e3 * m->part_s[2], 1e3 * m->part_s[3]);
   judge_paper(cost[k], m->cpu_step_s * 1600 / (double)mound->grains, paper, "s",
               judge_full() ? "Tan 2024, Table 2" : "Tan 2024, Table 2; ours per grain, times 1600");
@@ -100,13 +100,13 @@ static void plot_islands(const OutflowIslands *islands) {
 }
 
 static void picture(int k, const char *first, const char *last) {
-  static const double share[] = {0, 1};
+  static const double fraction[] = {0, 1};
   char run[16], name[2][48];
   const char *names[] = {name[0], name[1]}, *full = judge_full() ? "full_" : "";
   snprintf(run, sizeof run, "step%d", multiple[k]);
   snprintf(name[0], sizeof name[0], "outflow_%s%s.png", full, first ? first : last);
   snprintf(name[1], sizeof name[1], "outflow_%s%s.png", full, last);
-  outflow_pictures(run, first ? 2 : 1, first ? share : share + 1, names);
+  outflow_pictures(run, first ? 2 : 1, first ? fraction : fraction + 1, names);
 }
 
 int main(int argc, char **argv) {

@@ -162,9 +162,9 @@ typedef struct Plate {
   double mean, rms; /* force, N; error of one, of kn pi R d^2 */
 } Plate;
 
-/* R that of the nodes, d a share of it from them: their surface lies a little inside the sphere's. By
+/* R that of the nodes, d a fraction of it from them: their surface lies a little inside the sphere's. By
  * places R is the sphere's own. */
-static Plate plate(int32_t nodes, TlSpread spread, TlEdges edges, double share) {
+static Plate plate(int32_t nodes, TlSpread spread, TlEdges edges, double fraction) {
   JudgeScene s;
   TlAvatar ball;
   Plate p = {0};
@@ -185,12 +185,12 @@ static Plate plate(int32_t nodes, TlSpread spread, TlEdges edges, double share) 
   judge_scene_plane(&s, tl_vec3(0, 0, 0), tl_vec3(0, 0, 1));
   judge_scene_start(&s);
   for (int k = 0; k < TURNS; k++)
-    judge_scene_put(&s, id, 1, tl_vec3(3 * k, 0, (1 - share) * radius),
+    judge_scene_put(&s, id, 1, tl_vec3(3 * k, 0, (1 - fraction) * radius),
                     tl_quat_from_rotation(tl_vec3(0.7 * k, 1.1 * k, 0.3 * k)), tl_vec3(0, 0, 0));
   judge_scene_steps(&s, 1);
   TlContactRow *rows;
   int64_t count;
-  double want = 1e8 * PI * radius * share * share * radius * radius;
+  double want = 1e8 * PI * radius * fraction * fraction * radius * radius;
   JUDGE_OK(stepper_contacts(s.solver, &s.bodies, &rows, &count));
   for (int64_t i = 0; i < count; i++) {
     double force = rows[i].force_N.z;

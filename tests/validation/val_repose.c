@@ -179,7 +179,7 @@ static void say(int s, int m, const Angle *a) {
              "%s %.2f s.",
              s == 2 ? "crosse" : repose_shape[s], friction[m], a->mean_deg, a->error_deg,
              a->least_deg, a->most_deg, a->left,
-             a->moving <= REPOSE_MOVING_SHARE ? "at rest by" : "still moving at", a->end_s);
+             a->moving <= REPOSE_MOVING_FRACTION ? "at rest by" : "still moving at", a->end_s);
 }
 
 /* Without friction: less than a line makes of one layer that covers half the floor; and without
@@ -263,7 +263,7 @@ int main(int argc, char **argv) {
   judge_order(a);
   judge_frictionless(&e, &a[0][0], &stack[0].bare);
   judge_stacks(&e, stack);
-  judge_at_most(JUDGE_GOAL, "repose_rest", moving, "of the grains", REPOSE_MOVING_SHARE);
+  judge_at_most(JUDGE_GOAL, "repose_rest", moving, "of the grains", REPOSE_MOVING_FRACTION);
   judge_at_most(JUDGE_CORRECT, "repose_pyramid_error",
                 fabs(pyramid_least_friction("etm-level") - (sqrt(3) - sqrt(2))), "friction", 0.001);
   compare(stack);

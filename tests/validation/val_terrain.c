@@ -16,7 +16,7 @@ enum { RUNS = KINDS * JUDGE_GROUNDS };
 
 static const struct {
   const char *name, *sets;
-  double share, duration_s;
+  double fraction, duration_s;
 } kinds[KINDS] = {
     {"radius 0.1 cell", "", 0.1, 3},
     {"radius 0.4 cell", "", 0.4, 3},
@@ -32,8 +32,8 @@ typedef struct Outcome {
 
 static void look(const TlRun *run, Outcome *o) {
   JudgeOverlap now = judge_overlap_of_run((TlRun *)(uintptr_t)run);
-  o->largest = fmax(o->largest, now.ground.largest_share);
-  o->nodes = fmax(o->nodes, now.ground.nodes_largest_share);
+  o->largest = fmax(o->largest, now.ground.largest_fraction);
+  o->nodes = fmax(o->nodes, now.ground.nodes_largest_fraction);
   o->touching += now.ground.touching;
   o->over += now.ground.over_2_percent;
 }
@@ -56,11 +56,11 @@ static void run_case(int which, void *result, void *context) {
   TlRun run;
   char sets[256];
   /* steps go with the square root of the size */
-  double r = kinds[kind].share * g->cell_m, dt = (kind == PENALTY ? 4e-5 : 2.5e-3) * sqrt(r);
+  double r = kinds[kind].fraction * g->cell_m, dt = (kind == PENALTY ? 4e-5 : 2.5e-3) * sqrt(r);
   (void)context;
   snprintf(sets, sizeof sets, "time.dt_s=%.17g time.duration_s=%.17g penalty.dt_s=%.17g %s", dt,
            kinds[kind].duration_s, dt, kinds[kind].sets);
-  judge_ground_open(&run, g, kinds[kind].share,
+  judge_ground_open(&run, g, kinds[kind].fraction,
                     kind == LARGE     ? 20
                     : kind == PENALTY ? 50
                                       : 100,

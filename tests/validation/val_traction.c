@@ -75,9 +75,9 @@ static void run_case(int which, void *result, void *context) {
   JUDGE_OK(tl_step_contacts(run.model->dem, &run.state->dem, run.work, &rows, &count));
   for (int64_t i = 0; i < truth.count; i++) {
     const TlOverlapRow *pair = &truth.row[i];
-    if (!(pair->share > least)) continue;
+    if (!(pair->fraction > least)) continue;
     double off = fabs(booked(rows, count, pair) / pair->depth_m - 1);
-    o->far = fmax(o->far, off * pair->share);
+    o->far = fmax(o->far, off * pair->fraction);
     o->contacts++;
     o->off += off > WITHIN;
     o->worst = fmax(o->worst, off);
@@ -106,8 +106,9 @@ int main(int argc, char **argv) {
         "radius in the median, %.2f%% at most, %.2f%% at planes. %.1f CPU-s.",
         c->shape, c->judged ? c->least > 0 ? " by elements" : "" : " by nodes", o[k].contacts,
         100 * (c->least > 0 ? c->least : LEAST), o[k].off, 100 * WITHIN, 100 * o[k].worst,
-        100 * o[k].far, 100 * o[k].truth.pairs.median_share, 100 * o[k].truth.pairs.largest_share,
-        100 * o[k].truth.ground.largest_share, o[k].cpu_s);
+        100 * o[k].far, 100 * o[k].truth.pairs.median_fraction,
+        100 * o[k].truth.pairs.largest_fraction, 100 * o[k].truth.ground.largest_fraction,
+        o[k].cpu_s);
   }
   return judge_close();
 }

@@ -312,8 +312,8 @@ static Mean mean_of(const Test *t, int method, int beside) {
     m.most_Pa = fmax(m.most_Pa, one->mean_q_Pa);
     m.seeds++;
   }
-  double share = 1.0 / m.seeds;
-  m.q_Pa *= share, m.peak_deg *= share, m.cpu_s *= share;
+  double fraction = 1.0 / m.seeds;
+  m.q_Pa *= fraction, m.peak_deg *= fraction, m.cpu_s *= fraction;
   return m;
 }
 
