@@ -313,8 +313,8 @@ static bool enter(Team *t, int me, uint64_t *last) {
 }
 
 static void leave(Team *t, int me) {
-  bool may_go_on = me == 0 || !t->chain->caller_only;
-  uint64_t closed = may_go_on ? 0 : DUE, state, after;
+  bool may_continue = me == 0 || !t->chain->caller_only;
+  uint64_t closed = may_continue ? 0 : DUE, state, after;
   state = atomic_load_explicit(&t->state, memory_order_relaxed);
   do after = state % OPEN > 1 ? state - 1 : closed;
   while (!atomic_compare_exchange_weak_explicit(&t->state, &state, after, memory_order_acq_rel,

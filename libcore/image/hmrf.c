@@ -277,7 +277,7 @@ static TlStatus take_in(Run *r, int64_t was, int64_t come) {
 }
 
 /* Slices below `come` in place of `was`: each part continues as far as that lets it. */
-static void go_on(Run *r, int64_t was, int64_t come, bool first) {
+static void advance(Run *r, int64_t was, int64_t come, bool first) {
   TlField *f = &r->field;
   int64_t start = LAG_START + LAG_ENERGY, end = lag_of_sweeps(r->sweeps);
   if (r->quiet) tl_field_sharpen(f, &r->stencil, done(r, was, LAG_START), done(r, come, LAG_START));
@@ -302,7 +302,7 @@ static TlStatus relax(Run *r, bool first, double energy[2]) {
   for (int k = 0; k < 2; k++) r->field.work[k] = r->work.work[k];
   for (int64_t was = 0; was < last; was += r->slices) {
     TL_TRY(take_in(r, was, was + r->slices));
-    go_on(r, was, was + r->slices, first);
+    advance(r, was, was + r->slices, first);
   }
   tl_field_free(&r->field);
   for (int k = 0; k < 2; k++) energy[k] = sum_slices(r->by_slice[k], g->nz);

@@ -74,7 +74,8 @@ typedef struct TlContact {
   TlVec3 moment; /* impulse against rolling and twisting: of the last step, then of this one */
   TlVec3 wall_w; /* spin of the boundary */
   bool resists;  /* rolling and twisting */
-  bool goes_on;  /* of a trial: its force starts from that of the last step, not from its overlap */
+  bool
+      keeps_force; /* of a trial: its force starts from that of the last step, not from its overlap */
 } TlContact;
 
 typedef struct TlPair {

@@ -144,7 +144,7 @@ static TlStatus tell_contacts(void *context, int64_t begin, int64_t end, int64_t
         other->resists = balls || r->model->nonsmooth.rolling_of_all;
         /* An aggregate keeps the overlaps with which its bodies merged, still in motion. Forces that follow from these
          * overlaps would not balance, however long it rests. */
-        other->goes_on = r->tried && tl_units_inner(r->tried, other);
+        other->keeps_force = r->tried && tl_units_inner(r->tried, other);
         other->moment = (TlVec3){0, 0, 0};
         other->wall_w = spin_of(r, c->boundary);
         other->pull = 0;
@@ -898,8 +898,9 @@ static void force_row(const TlNsRows *r, const TlNsPatch *p, const TlContact *c,
   double size = tl_max(fabs(depth), LEAST_DEPTH * c->size);
   double slope = o->law == TL_MAP_LINEAR ? k : exponent * k * sqrt(size);
   x->sigma = 4 * upsilon / (h * h * slope);
-  x->rhs = c->goes_on && c->rest.x > 0 ? x->sigma * c->rest.x
-                                       : upsilon * (4 * depth / (h * exponent) + approach(r, p, c));
+  x->rhs = c->keeps_force && c->rest.x > 0
+               ? x->sigma * c->rest.x
+               : upsilon * (4 * depth / (h * exponent) + approach(r, p, c));
 }
 
 static void warm_resist(const TlNsRows *r, const TlNsPatch *p, TlNsResist *one) {

@@ -101,7 +101,7 @@ typedef struct CargoContact {
   double law[LAW_VALUES];
   int64_t key;
   int32_t part_a, part_b, boundary;
-  int16_t resists, goes_on;
+  int16_t resists, keeps_force;
 } CargoContact;
 
 static CargoBody cargo_body(const TlShare *s, int32_t body) {
@@ -130,7 +130,7 @@ static CargoContact cargo_contact(const TlContact *c) {
                         .part_b = c->part_b,
                         .boundary = c->boundary,
                         .resists = c->resists,
-                        .goes_on = c->goes_on};
+                        .keeps_force = c->keeps_force};
   if (!c->law) return cargo; /* the position rule asks for none */
 #define F(value) c->law->value,
   const double law[LAW_VALUES] = {TL_CARGO_LAW(F)};
@@ -369,7 +369,7 @@ static void take_contact(TlShare *s, const TlPair *p, const CargoContact *cargo,
                    .part_b = cargo->part_b,
                    .boundary = cargo->boundary,
                    .resists = cargo->resists,
-                   .goes_on = cargo->goes_on};
+                   .keeps_force = cargo->keeps_force};
   tl_contact_prepare(c, &d);
   c->rest = cargo->rest;
   if (c->rest.x != 0 || c->rest.y != 0 || c->rest.z != 0) tl_contact_want_tangents(c, &d);

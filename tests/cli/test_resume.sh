@@ -45,14 +45,14 @@ hash=$(grep ^state_hash: whole.out)
 # checkpoint it starts anew
 RANDOM=${TALUS_TEST_SEED:-$$}
 seed=$RANDOM
-go_on=()
+arguments=()
 choose() {
-  go_on=(s.yaml --overwrite -o killed)
-  [ -z "$(find killed -name '*.tck' 2>/dev/null)" ] || go_on=(--resume killed)
+  arguments=(s.yaml --overwrite -o killed)
+  [ -z "$(find killed -name '*.tck' 2>/dev/null)" ] || arguments=(--resume killed)
 }
 for _ in 1 2 3 4 5 6 7 8 9 10; do
   choose
-  "$BIN/talus-solve" "${go_on[@]}" >out 2>err &
+  "$BIN/talus-solve" "${arguments[@]}" >out 2>err &
   pid=$!
   sleep "$(awk -v r=$RANDOM -v t="$took" 'BEGIN { print r / 32768 * t / 1000 * 0.7 }')"
   kill -9 $pid 2>/dev/null || true
@@ -61,8 +61,8 @@ done
 choose
 # kills that all came before a checkpoint, or after the end, leave nothing to go on from
 least=0
-[ "${go_on[0]}" != --resume ] || [ -e killed/checkpoint_000000000400.tck ] || least=1
-solve "${go_on[@]}" >out 2>err || fail "after ten kills (seed $seed): $(cat err)"
+[ "${arguments[0]}" != --resume ] || [ -e killed/checkpoint_000000000400.tck ] || least=1
+solve "${arguments[@]}" >out 2>err || fail "after ten kills (seed $seed): $(cat err)"
 grep -qxF "$hash" out || fail "after ten kills (seed $seed): $(grep ^state_hash: out), not $hash"
 same whole killed
 half=$(find killed -name '*.tmp')
@@ -153,7 +153,7 @@ solve --resume s.run --set time.steps=430 >out 2>err || fail "longer: $(cat err)
 same long s.run
 cmp -s <(grep ^state_hash: out) <(grep ^state_hash: long.out) || fail "longer: another state"
 
-# a disk that gets full: said, nothing half is left, and with room again the run goes on
+# a disk that gets full: said, nothing half is left, and with space again the run resumes
 mkdir disk
 if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=560k tmpfs disk 2>/dev/null; then
   trap 'umount "$folder/disk"; rm -rf "$folder"' EXIT

@@ -137,12 +137,13 @@ static void judge_overlaps(const char *study, const Stack *stack) {
 /* By penalty, which books all that takes energy. */
 static void judge_energy(const char *study, const Stack *stack) {
   char name[64];
-  double defect = 0;
+  double balance_error = 0;
   for (int i = 0; i < STACKS; i++)
     for (int m = AGREE_PENALTY; m <= AGREE_RIGID; m++)
-      defect = fmax(defect, fmax(stack[i].heap[m].defect, stack[i].run_out[m].defect));
+      balance_error = fmax(balance_error,
+                           fmax(stack[i].heap[m].balance_error, stack[i].run_out[m].balance_error));
   snprintf(name, sizeof name, "%s_penalty_energy_defect", study);
-  judge_at_most(JUDGE_CORRECT, name, defect, "of what was lost", 0.01);
+  judge_at_most(JUDGE_CORRECT, name, balance_error, "of what was lost", 0.01);
 }
 
 void agreement_judge(const Agreement *agreement) {

@@ -176,7 +176,7 @@ static void add_islands(OutflowIslands *sum, const OutflowIslands *one) {
   }
 }
 
-/* The papers' size takes hours: a run that was ended goes on from its checkpoint. */
+/* The papers' size takes hours: a run that was ended resumes from its checkpoint. */
 static TlStatus open_run(TlRun *run, TlRunOptions *options) {
   char *newest = tl_path_join(options->output, "history.csv");
   options->resume = judge_full() && tl_file_exists(newest);
@@ -244,7 +244,7 @@ OutflowMound outflow_run(const OutflowEdition *e, const char *set, const char *n
   share_cpu(&mound, &times);
   if (islands) add_islands(islands, &times.islands);
   mound.kinetic_fraction = t->kinetic_J / (t->potential_start_J - t->potential_J);
-  mound.defect_share = fabs(t->balance.error_J) / (t->potential_start_J - t->potential_J);
+  mound.balance_error = fabs(t->balance.error_J) / (t->potential_start_J - t->potential_J);
   JUDGE_OK(tl_run_refresh(&run)); /* a finished run made no step */
   measure(&run.state->dem.bodies, &mound);
   mound.worst = judge_deepest_of_run(&watch.deepest, &run);
@@ -252,8 +252,8 @@ OutflowMound outflow_run(const OutflowEdition *e, const char *set, const char *n
   tl_run_close(&run);
   fprintf(stderr,
           "%s: spread %.4f m, height %.4f m, overlap %.3g, moving %.2g, %.3g s a step, %.1f s\n",
-          folder, mound.spread_m, mound.height_m, mound.worst.largest_fraction, mound.kinetic_fraction,
-          mound.cpu_step_s, mound.cpu_s);
+          folder, mound.spread_m, mound.height_m, mound.worst.largest_fraction,
+          mound.kinetic_fraction, mound.cpu_step_s, mound.cpu_s);
   return mound;
 }
 

@@ -33,7 +33,7 @@ typedef struct OutflowIslands {
 
 typedef struct OutflowMound {
   double spread_m, height_m, kinetic_fraction, cpu_s, cpu_step_s;
-  double defect_share;          /* of the energy set free; by impulses 0 */
+  double balance_error;         /* of the energy set free; by impulses 0 */
   double part_s[OUTFLOW_PARTS]; /* of cpu_step_s: contact search, impacts, rest, others */
   int64_t grains;
   JudgeOverlap worst; /* of any step */
@@ -49,7 +49,7 @@ typedef struct OutflowMean {
 /* Settles the grains of a seed and writes the start; returns the deepest overlap of any step. */
 JudgeOverlap outflow_settle(const OutflowEdition *edition, int seed);
 /* From there until out_s with one more key, "section.key=value". Results: NAME_seedN.run in the
- * study's folder; a full edition that was ended goes on from its checkpoints. islands: added to;
+ * study's folder; a full edition that was ended resumes from its checkpoints. islands: added to;
  * NULL: not asked, which a method without impulses must be. */
 OutflowMound outflow_run(const OutflowEdition *edition, const char *set, const char *name, int seed,
                          OutflowIslands *islands);

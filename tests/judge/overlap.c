@@ -125,7 +125,8 @@ JudgeOverlap judge_overlap_of_scene(const JudgeScene *scene) {
   return judge_deepest_of_scene(&none, scene);
 }
 
-void judge_deepest_look(JudgeDeepest *deepest, const TlBodies *bodies, int64_t step, double fraction) {
+void judge_deepest_look(JudgeDeepest *deepest, const TlBodies *bodies, int64_t step,
+                        double fraction) {
   if (!deepest->now.row) take_poses(&deepest->now, bodies, step);
   if (fraction > deepest->fraction) {
     JudgePoses free_again = deepest->poses;

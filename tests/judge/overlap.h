@@ -25,11 +25,12 @@ typedef struct JudgePoses {
   size_t capacity;
 } JudgePoses;
 typedef struct JudgeDeepest {
-  double share; /* as the solver saw it */
+  double fraction; /* as the solver saw it */
   JudgePoses poses, now;
 } JudgeDeepest;
 /* After each step; for a run also as a TlRunOptions.stop that never stops, the context a JudgeDeepestOfRun. */
-void judge_deepest_look(JudgeDeepest *deepest, const TlBodies *bodies, int64_t step, double fraction);
+void judge_deepest_look(JudgeDeepest *deepest, const TlBodies *bodies, int64_t step,
+                        double fraction);
 typedef struct JudgeDeepestOfRun {
   TlRun *run;
   JudgeDeepest deepest;

@@ -84,7 +84,7 @@ static int rests(void *context) {
   return (double)w->resting * dt_s > CALM_S;
 }
 
-/* The full edition takes hours: a run that was ended goes on from its checkpoint. */
+/* The full edition takes hours: a run that was ended resumes from its checkpoint. */
 static TlStatus open_run(TlRun *run, TlRunOptions *options) {
   char *history = tl_path_join(options->output, "history.csv");
   options->resume = judge_full() && tl_file_exists(history);
@@ -136,7 +136,7 @@ static void go_until_rest(TlRunOptions *options, const ReposeEdition *e, ReposeW
   result->run_out_m = run_out(&run.state->dem.bodies);
   const TlEnergyBalance *l = &run.state->totals.balance;
   double taken = l->friction_J + l->viscous_J;
-  result->defect = taken > 0 ? fabs(l->error_J) / taken : 0;
+  result->balance_error = taken > 0 ? fabs(l->error_J) / taken : 0;
   result->steps = run.state->totals.steps;
   result->end_s = (double)run.state->totals.steps * run.model->setup.time.dt_s;
   result->cpu_s = run.state->totals.cpu_s;

@@ -47,10 +47,10 @@ typedef struct ReposeStack {
 typedef struct ReposeHeap {
   TlRepose repose;
   double cpu_s;
-  double moving;    /* fraction of the grains on the floor */
-  double end_s;     /* from when the wall goes */
-  double run_out_m; /* 95% of the mass lies no farther from the back wall */
-  double defect;    /* missing energy over what friction and dashpots took */
+  double moving;        /* fraction of the grains on the floor */
+  double end_s;         /* from when the wall goes */
+  double run_out_m;     /* 95% of the mass lies no farther from the back wall */
+  double balance_error; /* missing energy over what friction and dashpots took */
   JudgeOverlap worst, truth;
   int64_t left, steps; /* left: grains on the floor */
 } ReposeHeap;

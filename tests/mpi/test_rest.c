@@ -106,7 +106,7 @@ static void a_run_ends_at_rest_on_any_ranks_and_after_stops(TlComm *comm) {
 }
 
 /* Carried on without until_rest, and back with it: the run ends again, a window later. */
-static void rest_may_be_switched_when_a_run_goes_on(TlComm *comm) {
+static void rest_may_be_switched_when_a_run_resumes(TlComm *comm) {
   char *parts = tl_path_join(folder, "parts.run");
   End rest = go(comm, &(Job){.study = parts, .resume = true});
   go(comm, &(Job){.study = parts, .resume = true, .set = "time.until_rest=no", .stop_after = 40});
@@ -178,7 +178,7 @@ static void body(TlComm *comm) {
   REQUIRE_OK(tl_comm_broadcast(comm, folder, sizeof folder, 0));
   tl_log_set("test", TL_LOG_WARN);
   a_run_ends_at_rest_on_any_ranks_and_after_stops(comm);
-  rest_may_be_switched_when_a_run_goes_on(comm);
+  rest_may_be_switched_when_a_run_resumes(comm);
   the_end_awaits_what_is_still_to_come(comm);
   until_rest_is_refused_where_it_means_nothing(comm);
 }

@@ -1,4 +1,4 @@
-/* Runs that are stopped and go on against runs that are not.  ranks: 1 2 4
+/* Runs that are stopped and resumed against runs that are not.  ranks: 1 2 4
  * With arguments `FOLDER FOLDER [COLUMNS]` the program only compares the results in two folders bit
  * by bit (for tests/cli/test_resume.sh): each frame by id, of history.csv the first COLUMNS columns
  * or all but the last, cpu_s, and departures.csv. */
@@ -128,10 +128,10 @@ static void the_front_does_not_come_back(const char *results) {
 }
 
 /* Stopped twice, after steps that fall on no frame and no checkpoint; once grains were moved
- * between ranks, once the first six had left (step 32). Then rank 0 goes on alone from where all
+ * between ranks, once the first six had left (step 32). Then rank 0 resumes alone from where all
  * were: the same state, and of history.csv the sums; how islands lie on ranks (from column 12 on)
  * is another matter. */
-static void a_stopped_run_goes_on(TlComm *comm, const char *outside, int balance) {
+static void a_stopped_run_resumes(TlComm *comm, const char *outside, int balance) {
   char text[2048];
   snprintf(text, sizeof text, "%soutside: %s\nparallel: {balance_every_steps: %d, imbalance: 1}\n",
            slope_study, outside, balance);
@@ -195,7 +195,7 @@ static const char sink_study[] =
     "parallel: {balance_every_steps: 7, imbalance: 1}\n";
 
 /* The inlet's state comes back with the checkpoint: stopped half way through the pour. */
-static void a_stopped_pour_goes_on(TlComm *comm, const char *text, int64_t stop_after) {
+static void a_stopped_pour_resumes(TlComm *comm, const char *text, int64_t stop_after) {
   char *study = in_folder("p.yaml"), *whole = in_folder("pw.run"), *parts = in_folder("pp.run");
   TlStatus status = TL_OK;
   if (tl_comm_rank(comm) == 0) status = tl_file_write(study, text, strlen(text), true);
@@ -226,7 +226,7 @@ static void same_machines(TlComm *comm, const char *a, const char *b) {
     REQUIRE(compare_table(a, b, "constraint.csv", 0) == 0, "forces of joints differ");
 }
 
-static void machines_go_on(TlComm *comm) {
+static void machines_resume(TlComm *comm) {
   char *study = in_folder("m.yaml"), *whole = in_folder("mw.run"), *fewer = in_folder("mf.run"),
        *more = in_folder("mm.run");
   TlStatus status = TL_OK;
@@ -263,12 +263,12 @@ static void body(TlComm *comm) {
   }
   REQUIRE_OK(tl_comm_broadcast(comm, folder, sizeof folder, 0));
   tl_log_set("test", TL_LOG_WARN);
-  a_stopped_run_goes_on(comm, "remove", 7);
-  a_stopped_run_goes_on(comm, "stop", 1000);
-  a_stopped_pour_goes_on(comm, pour_study, 8);
-  a_stopped_pour_goes_on(comm, penalty_study, 47);
-  a_stopped_pour_goes_on(comm, sink_study, 53);
-  machines_go_on(comm);
+  a_stopped_run_resumes(comm, "remove", 7);
+  a_stopped_run_resumes(comm, "stop", 1000);
+  a_stopped_pour_resumes(comm, pour_study, 8);
+  a_stopped_pour_resumes(comm, penalty_study, 47);
+  a_stopped_pour_resumes(comm, sink_study, 53);
+  machines_resume(comm);
 }
 
 int main(int argc, char **argv) {

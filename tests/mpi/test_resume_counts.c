@@ -1,4 +1,4 @@
-/* All that a run counts and writes goes on after a stop as if there had been none: every total,
+/* All that a run counts and writes continues after a stop as if there had been none: every total,
  * every column of history.csv, every field of the frames and of their contacts. Each scene has
  * something to forget before the stop, which does not come again after it.  ranks: 1 2 3 */
 #include "mpi/same.h"
@@ -11,9 +11,9 @@
 
 static char folder[256];
 
-/* Until step 40 two jaws squeeze a ball: a jam, and the largest overlap at a boundary. Two beads
- * start 4% deep in one another: the largest overlap of grains. A heap rests on a slope by friction.
- * Grains are poured one by one all the time. */
+/* Until step 40 two jaws squeeze a ball: an unresolved collision, and the largest overlap at a
+ * boundary. Two beads start 4% deep in one another: the largest overlap of grains. A heap rests on a slope
+ * by friction. Grains are poured one by one all the time. */
 static const char impulses_study[] =
     "catalog: c.sqlite\n"
     "time: {dt_s: 1.0e-3, steps: 130, frame_every_s: 0.02, history_every_s: 2.0e-3}\n"
@@ -90,7 +90,7 @@ static char *in_folder(const char *name) {
 }
 
 /* Runs whole, and in three parts. */
-static void goes_on(TlComm *comm, const char *text, int64_t first, int64_t second, Counts *stopped,
+static void resumes(TlComm *comm, const char *text, int64_t first, int64_t second, Counts *stopped,
                     Counts *end) {
   char *study = in_folder("s.yaml"), *whole = in_folder("whole.run"),
        *parts = in_folder("parts.run");
@@ -132,7 +132,7 @@ static void body(TlComm *comm) {
   }
   REQUIRE_OK(tl_comm_broadcast(comm, folder, sizeof folder, 0));
   tl_log_set("test", TL_LOG_ERROR);
-  goes_on(comm, impulses_study, 55, 30, &stopped, &end);
+  resumes(comm, impulses_study, 55, 30, &stopped, &end);
   had(&stopped, &end, "totals.unresolved");
   had(&stopped, &end, "totals.overlap_share");
   had(&stopped, &end, "totals.overlap_m");
@@ -141,7 +141,7 @@ static void body(TlComm *comm) {
   had(&stopped, &end, "totals.wall_work_J");
   grew(&stopped, &end, "poured");
   grew(&stopped, &end, "totals.impulses");
-  goes_on(comm, springs_study, 130, 50, &stopped, &end);
+  resumes(comm, springs_study, 130, 50, &stopped, &end);
   had(&stopped, &end, "totals.overlap_share");
   had(&stopped, &end, "totals.overlap_m");
   grew(&stopped, &end, "totals.balance.drag_J");

@@ -195,7 +195,7 @@ static void same_bits(TlComm *comm, const char *text, int64_t first_stop, int64_
     go(comm, study, parts, false, first_stop, &others);
     go(comm, parts, NULL, true, second_stop, &others);
     REQUIRE(go(comm, parts, NULL, true, 0, &others) == hash, "the state differs after stops");
-    REQUIRE(go(comm, parts, NULL, true, 0, &others) == hash, "a finished test goes on");
+    REQUIRE(go(comm, parts, NULL, true, 0, &others) == hash, "a finished test is run further");
     REQUIRE(compare_counts(&counts, &others) == 0, "what the run counts differs after stops");
     if (tl_comm_rank(comm) == 0) same_results(whole, parts);
   }

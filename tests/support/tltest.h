@@ -1,4 +1,4 @@
-/* What every Check test of the house needs: a main from a list of tests, and numeric asserts that
+/* What every Check test of this project needs: a main from a list of tests, and numeric asserts that
  * say both sides. Tests are named after what they hold. */
 #ifndef TL_TESTS_SUPPORT_TLTEST_H
 #define TL_TESTS_SUPPORT_TLTEST_H

@@ -85,7 +85,7 @@ static double mass(void) {
 
 /* Two equal spheres at 2 v: how long they touch, the largest force, what is left of the speed. */
 typedef struct Blow {
-  double time, force, rebound, defect, lost; /* the last two: of the energy at the start */
+  double time, force, rebound, balance_error, lost; /* the last two: of the energy at the start */
 } Blow;
 
 static Blow blow(const char *law, double restitution, double dt, double v) {
@@ -104,7 +104,7 @@ static Blow blow(const char *law, double restitution, double dt, double v) {
     b.time += dt;
     b.force = fmax(b.force, lab.report.contact_N);
     double now = lab.report.kinetic_J + lab.report.elastic_J + lost + 0.5 * lab.report.viscous_J;
-    b.defect = fmax(b.defect, fabs(now - start) / start);
+    b.balance_error = fmax(b.balance_error, fabs(now - start) / start);
     lost += lab.report.viscous_J;
   }
   b.lost = lost / start;
@@ -120,7 +120,7 @@ START_TEST(linear_contact_lasts_half_a_period) {
   CK_NEAR(b.time / time, 1, 3e-3);
   CK_NEAR(b.force / (2 * v * sqrt(k * m)), 1, 1e-4);
   CK_NEAR(b.rebound, 1, 1e-3);
-  ck_assert_msg(b.defect < 1e-3, "energy off by %g", b.defect);
+  ck_assert_msg(b.balance_error < 1e-3, "energy off by %g", b.balance_error);
 }
 END_TEST
 
@@ -133,7 +133,7 @@ START_TEST(hertz_contact_has_its_time_and_force) {
   CK_NEAR(b.time / time, 1, 3e-3);
   CK_NEAR(b.force / (k * pow(deep, 1.5)), 1, 5e-4);
   CK_NEAR(b.rebound, 1, 1e-3);
-  ck_assert_msg(b.defect < 1e-3, "energy off by %g", b.defect);
+  ck_assert_msg(b.balance_error < 1e-3, "energy off by %g", b.balance_error);
 }
 END_TEST
 
@@ -146,7 +146,8 @@ START_TEST(restitution_is_the_coefficient) {
       double e = 0.9 - 0.3 * k;
       Blow b = blow(law[i], e, time / 1000, 0.1);
       CK_NEAR(b.rebound, e, i ? 0.02 : 2e-3);
-      ck_assert_msg(b.defect < 1e-5, "%s, e %g: energy off by %g", law[i], e, b.defect);
+      ck_assert_msg(b.balance_error < 1e-5, "%s, e %g: energy off by %g", law[i], e,
+                    b.balance_error);
     }
 }
 END_TEST

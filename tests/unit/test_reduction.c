@@ -914,7 +914,7 @@ START_TEST(contacts_within_an_aggregate_are_kept) {
 END_TEST
 
 /* What is kept is state: a copy of the bodies goes on to the bit, over the split. */
-START_TEST(a_copy_goes_on_with_the_contacts_that_were_kept) {
+START_TEST(a_copy_continues_with_the_contacts_that_were_kept) {
   Lab lab, copy;
   open_tumbler(&lab, BRICK, BRICK_M, true);
   for (int k = 0; k < 60; k++) step(&lab);
@@ -995,7 +995,7 @@ static int64_t trials_at_rest(bool forget) {
   return visits;
 }
 
-START_TEST(a_trial_goes_on_from_its_own_forces) {
+START_TEST(a_trial_continues_from_its_own_forces) {
   int64_t kept = trials_at_rest(false), forgotten = trials_at_rest(true);
   ck_assert_msg(10 * kept <= forgotten, "%lld visits, and %lld without its memory", (long long)kept,
                 (long long)forgotten);
@@ -1082,6 +1082,7 @@ TL_TEST_MAIN("reduction", merging_and_splitting_keep_momentum, merging_has_the_m
              a_blow_splits_an_aggregate, only_a_trial_notices_lost_support,
              a_cube_that_loses_its_stop_slides, a_heap_at_rest_stays_merged,
              an_aggregate_bears_what_it_bore_whatever_its_overlaps_say,
-             contacts_within_an_aggregate_are_kept, a_copy_goes_on_with_the_contacts_that_were_kept,
-             a_split_finds_contacts_again, a_trial_goes_on_from_its_own_forces,
-             a_body_that_stood_is_split_for_more_only, a_body_beside_one_that_moves_is_asked_anew)
+             contacts_within_an_aggregate_are_kept,
+             a_copy_continues_with_the_contacts_that_were_kept, a_split_finds_contacts_again,
+             a_trial_continues_from_its_own_forces, a_body_that_stood_is_split_for_more_only,
+             a_body_beside_one_that_moves_is_asked_anew)

@@ -202,7 +202,7 @@ END_TEST
 
 /* A ball at rest put against a sphere of the tube's end: from the carried row it has the spring's
  * and the dashpot's force of the platen's motion, from the clamped one none. */
-START_TEST(a_carried_row_rubs_with_its_velocity) {
+START_TEST(friction_sees_the_velocity_of_a_carried_row) {
   enum { PLACE = 5, DEEP_UM = 100 };
   const double deep = 1e-6 * DEEP_UM;
   for (int row = 0; row < 4; row += 3) {
@@ -430,7 +430,7 @@ END_TEST
 TL_TEST_MAIN("slider", a_piston_carries_its_platen, a_piston_carries_what_rests_on_its_platen,
              a_tilting_platen_has_no_moment_across_its_axis, a_load_is_borne_by_what_lies_beneath,
              a_driven_platen_presses_as_far_as_it_goes, a_platen_tilts_about_its_axis_only,
-             a_membrane_s_row_goes_with_its_platen, a_carried_row_rubs_with_its_velocity,
+             a_membrane_s_row_goes_with_its_platen, friction_sees_the_velocity_of_a_carried_row,
              sliders_that_make_no_sense_are_refused,
              by_impulses_a_load_is_borne_by_what_lies_beneath,
              by_impulses_a_platen_goes_as_it_is_pushed_or_driven,

@@ -1,4 +1,4 @@
-/* Walls of every kind: their distances, and grains on walls that move, vanish and rub. */
+/* Walls of every kind: their distances, and grains on walls that move, vanish and have friction. */
 #include "support/stepper.h"
 #include "support/materials.h"
 #include "support/placed.h"
@@ -294,7 +294,7 @@ START_TEST(a_shaken_table_keeps_what_its_acceleration_lets_it_keep) {
 }
 END_TEST
 
-START_TEST(a_surface_rubs_with_its_own_friction) {
+START_TEST(a_surface_has_its_own_friction) {
   const double mus[2] = {0.1, 0.6};
   for (int k = 0; k < 2; k++) {
     Lab lab;
@@ -380,5 +380,5 @@ TL_TEST_MAIN("walls", pipes_and_tubes_are_as_far_as_their_section_says,
              a_wall_that_vanishes_lets_the_grain_go, a_wall_that_appears_catches_what_falls,
              a_belt_carries_a_box_off, a_turning_drum_carries_a_box_up_to_the_angle_of_friction,
              a_shaken_table_keeps_what_its_acceleration_lets_it_keep,
-             a_surface_rubs_with_its_own_friction, a_surface_out_of_range_is_refused,
+             a_surface_has_its_own_friction, a_surface_out_of_range_is_refused,
              a_restart_finds_the_walls_where_they_were, a_low_wall_holds_what_does_not_fly_over_it)

@@ -192,7 +192,7 @@ static void watch_close(Watch *w) {
 /* ---- the five ---- */
 
 typedef struct Outcome {
-  double rise, kinetic, defect; /* fractions of the energy set free */
+  double rise, kinetic, balance_error; /* fractions of the energy set free */
   double front, run_out; /* front grain from the first mass centre; mass centre from the foot */
   double length, height, energy_line; /* deposit; slope of the path of the mass centre */
   double mass, came, through, round;  /* mass: of all, that came to the net's place, that passed */
@@ -314,7 +314,7 @@ static void run_one(const char *study, const char *name, const TlTexts *sets, Ou
   o->lost_height = fabs(o->drop_J / (t->potential_start_J - t->potential_J) - 1);
   o->rise = history_rise(&w->run, &set_free);
   o->kinetic = barrier_grains_kinetic(&w->run.state->dem.bodies) / set_free;
-  o->defect = fabs(t->balance.error_J) / set_free;
+  o->balance_error = fabs(t->balance.error_J) / set_free;
   o->end_s = (double)t->steps * w->run.model->setup.time.dt_s;
   o->cpu_s = t->cpu_s;
   o->cpu_step_s = t->cpu_s / (double)t->steps;
@@ -407,7 +407,7 @@ static double apart(double impulse, double penalty) {
 static void judge_penalty(const Outcome *o) {
   const Outcome *i = &o[FLAT], *p = &o[PENALTY];
   judge_worst_overlap("avalanche_penalty_worst_overlap", &p->worst);
-  judge_at_most(JUDGE_CORRECT, "avalanche_penalty_energy_defect", p->defect,
+  judge_at_most(JUDGE_CORRECT, "avalanche_penalty_energy_defect", p->balance_error,
                 "of the energy set free", 0.01);
   judge_at_most(JUDGE_GOAL, "avalanche_penalty_kinetic_left", p->kinetic, "of the energy set free",
                 1e-3);

@@ -170,11 +170,11 @@ static void say_costs(const Outflow *o, const OutflowMean *by) {
 static void outflow(const OutflowEdition *e, const Outflow *o) {
   OutflowMound mound[METHODS][OUTFLOW_SEEDS];
   OutflowMean by[METHODS];
-  double defect = 0;
+  double balance_error = 0;
   for (int m = 0; m < METHODS; m++) {
     for (int s = 0; s < e->seeds; s++) {
       mound[m][s] = o[s].by[m];
-      defect = fmax(defect, mound[m][s].defect_share);
+      balance_error = fmax(balance_error, mound[m][s].balance_error);
     }
     by[m] = outflow_mean(mound[m], e->seeds);
     judge_note(
@@ -196,8 +196,8 @@ static void outflow(const OutflowEdition *e, const Outflow *o) {
                 apart(spread.impulse, spread.penalty), "%", 5);
   judge_at_most(JUDGE_GOAL, "methods_outflow_height_difference",
                 apart(height.impulse, height.penalty), "%", 5);
-  judge_at_most(JUDGE_CORRECT, "methods_outflow_energy_defect", defect, "of the drop's energy",
-                0.01);
+  judge_at_most(JUDGE_CORRECT, "methods_outflow_energy_defect", balance_error,
+                "of the drop's energy", 0.01);
   say_costs(o, by);
 }
 

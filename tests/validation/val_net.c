@@ -126,7 +126,8 @@ static double total_weight(const TlRun *run) {
 
 typedef struct Fall {
   Story story;
-  double drop_J, rise, defect, kinetic, hooks; /* fractions of the drop's energy; over the weight */
+  double drop_J, rise, balance_error, kinetic,
+      hooks; /* fractions of the drop's energy; over the weight */
   double cpu_s;
   int64_t steps, spheres;
   JudgeOverlap worst, truth; /* of any step, at the end */
@@ -147,7 +148,7 @@ static void fall(TlComm *comm, const char *method, const char *folder, Fall *f, 
               .spheres = tl_nets_spheres(&c.run.model->nets)};
   read_story(&c.run, &f->story);
   f->rise = history_rise(&c.run, &f->drop_J);
-  f->defect = fabs(t->balance.error_J) / f->drop_J;
+  f->balance_error = fabs(t->balance.error_J) / f->drop_J;
   f->kinetic = barrier_grains_kinetic(&c.run.state->dem.bodies) / f->drop_J;
   f->hooks = -hooks(&c.run).z / total_weight(&c.run);
   f->truth = judge_overlap_of_run(&c.run);
@@ -165,7 +166,7 @@ static void judge_rest(const char *mark, const Fall *f) {
   snprintf(name, sizeof name, "net_%srest_kinetic_share", mark);
   judge_at_most(JUDGE_GOAL, name, f->kinetic, "", 1e-4);
   if (*mark)
-    judge_at_most(JUDGE_CORRECT, "net_penalty_energy_defect", f->defect, "", 0.01);
+    judge_at_most(JUDGE_CORRECT, "net_penalty_energy_defect", f->balance_error, "", 0.01);
   else
     judge_at_most(JUDGE_CORRECT, "net_energy_rise_share", f->rise, "", 0.01);
   snprintf(name, sizeof name, "net_%shooks_over_weight", mark);

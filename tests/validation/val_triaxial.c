@@ -144,7 +144,8 @@ static const char *folder_of(const char *what, int seed) {
 }
 
 typedef struct Test {
-  double peak_deg, peak_strain, end_deg, contraction, end_volume, voids, inertia, defect, escaped;
+  double peak_deg, peak_strain, end_deg, contraction, end_volume, voids, inertia, balance_error,
+      escaped;
   double mean_q_Pa; /* over strains from 2% to the end */
   double cpu_s;
 } Test;
@@ -174,7 +175,7 @@ static void read_test(const char *folder, Test *t) {
   t->end_volume = test.x[TL_TX_VOLUME_STRAIN][test.count - 1];
   t->voids = tl_figures_get(&f, "void_ratio_before_shear");
   t->inertia = tl_figures_get(&f, "largest_inertia_number");
-  t->defect = tl_figures_get(&f, "energy_balance_error_share");
+  t->balance_error = tl_figures_get(&f, "energy_balance_error_share");
   t->escaped = tl_figures_get(&f, "grains_escaped");
   t->mean_q_Pa = mean_deviator(&test);
   tl_figures_free(&f);
@@ -348,14 +349,15 @@ static void judge_methods(const Test *t) {
 }
 
 static void judge_runs(const Test *t) {
-  double defect = 0, inertia = 0, escaped = 0;
+  double balance_error = 0, inertia = 0, escaped = 0;
   for (int i = 0; i < SEEDS * CASES; i++) {
     if (!is_run(i / CASES, i % CASES)) continue;
-    if (i % CASES != IMPULSES) defect = fmax(defect, 0.01 * t[i].defect); /* which book no losses */
+    if (i % CASES != IMPULSES)
+      balance_error = fmax(balance_error, 0.01 * t[i].balance_error); /* which book no losses */
     inertia = fmax(inertia, t[i].inertia);
     escaped += t[i].escaped;
   }
-  judge_at_most(JUDGE_CORRECT, "triaxial_energy_defect", defect, "of the work", 0.01);
+  judge_at_most(JUDGE_CORRECT, "triaxial_energy_defect", balance_error, "of the work", 0.01);
   judge_at_most(JUDGE_CORRECT, "triaxial_escaped", escaped, "grains", 0);
   judge_at_most(JUDGE_GOAL, "triaxial_inertia", inertia, "1", 1e-3);
 }
