@@ -188,7 +188,7 @@ static double fraction_left(double rho) {
   return 1 - 4 * rho / 3 + rho * rho * rho * rho / 3;
 }
 
-/* rho with share_left(rho) / (1 - rho^4) = ratio; the left side falls with rho. */
+/* rho with fraction_left(rho) / (1 - rho^4) = ratio; the left side falls with rho. */
 static double correlation_of(double ratio) {
   double low = 0, high = 0.95;
   if (!(ratio < 1)) return 0;

@@ -1,7 +1,7 @@
 /* Embedded grains (Tan 2022 5.4.4, Fig. 5.8, speaks of poor avatars): a grain lies inside another,
  * or is wedged so that nothing moves it out. The solver's own limits (rounds, sweeps) keep such a
  * step from stalling. What remains is overlap, and overlap is what is looked for: of a pair deeper
- * than embedded_share of the smaller radius the lesser grain is flagged at once when the centre of
+ * than embedded_fraction of the smaller radius the lesser grain is flagged at once when the centre of
  * one lies inside the other, else when both grains have been that deep for problem_steps consecutive
  * steps. The position rule, which undoes a fifth of the overlap in a step, leaves no sound pair that
  * deep for so long. The caller decides what becomes of the grain.
