@@ -300,7 +300,8 @@ TlStatus tl_edges_refine(const TlColliders *b, int64_t i, int64_t j, const TlMat
   double least = INFINITY;
   for (size_t k = 0; k < points->count; k++) least = tl_min(least, points->point[k].gap);
   Duel d = duel_of(b, i, j, turn_i, turn_j, points);
-  TlWanted seen = {wanted->margin + tl_edges_reach(b, i, j), wanted->band, least};
+  TlWanted seen = tl_wanted_beside(wanted, tl_edges_reach(b, i, j));
+  seen.least = least;
   int seeds = seeds_of(points, tl_wanted_limit(&seen), seed);
   int count = refine(&d, turn_i, b->position[i], seed, seeds, wanted->margin, found);
   size_t kept = 0;

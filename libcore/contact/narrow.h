@@ -95,6 +95,15 @@ static inline double tl_wanted_limit(const TlWanted *w) {
   return limit < w->margin ? limit : w->margin;
 }
 
+/* Of nodes, where places up to `reach` deeper than the nodes beside them are wanted. Without a band all
+ * places below the margin are, whatever the nearest node's gap. */
+static inline TlWanted tl_wanted_beside(const TlWanted *w, double reach) {
+  TlWanted nodes = *w;
+  nodes.margin += reach;
+  if (!(nodes.band > 0)) nodes.band = nodes.margin;
+  return nodes;
+}
+
 /* Body frame of `from` at unit scale -> body frame of `to` at unit scale: q = m p + t. */
 typedef struct TlNodeMap {
   TlMat3 m;

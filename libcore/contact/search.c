@@ -159,14 +159,13 @@ static TlStatus end_points(const TlSearchOptions *options, const TlNearQuery *qu
   const TlColliders *x = query->colliders;
   const TlBoundary end = {.kind = &tl_boundary_plane, .data = plane};
   TlNearQuery q = *query;
-  TlWanted seen = *wanted;
+  TlWanted seen = tl_wanted_beside(wanted, tl_wall_places_reach(x, first ? query->a : query->b));
   size_t had = points->count;
   q.both = false;
   if (!first) {
     q.a = query->b, q.b = query->a;
     q.turn_a = query->turn_b, q.turn_b = query->turn_a;
   }
-  seen.margin += tl_wall_places_reach(x, q.a);
   TL_TRY(node_points(options, &q, lists, &seen, points));
   TL_TRY(tl_wall_places(x, q.a, q.turn_a, &end, wanted, false, had, points));
   for (size_t k = had; !first && k < points->count; k++)
@@ -179,7 +178,6 @@ static TlStatus end_points(const TlSearchOptions *options, const TlNearQuery *qu
 static TlStatus any_points(const TlSearchOptions *options, const TlNearQuery *query,
                            TlNearPair **lists, const Known *known, TlWanted *wanted,
                            TlPoints *points) {
-  TlWanted seen = *wanted;
   const TlColliders *x = query->colliders;
   const TlShape *a = x->shape[query->a], *b = x->shape[query->b];
   if (by_places(options, a, b)) return place_points(options, query, lists, known, wanted, points);
@@ -191,7 +189,7 @@ static TlStatus any_points(const TlSearchOptions *options, const TlNearQuery *qu
   if (over_end(options, query, wanted->margin, &first, &plane))
     return end_points(options, query, lists, first, &plane, wanted, points);
   double reach = tl_scan_between_nodes(options, a, b) ? tl_edges_reach(x, query->a, query->b) : 0;
-  seen.margin += reach;
+  TlWanted seen = reach > 0 ? tl_wanted_beside(wanted, reach) : *wanted;
   TL_TRY(node_points(options, query, lists, &seen, points));
   if (reach == 0 || points->count == 0) return TL_OK;
   bool features = options->edges == TL_EDGES_PLACES && tl_smooth_facets_serves(a, b);
@@ -268,7 +266,7 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
   if (options->surface && !surface) places = false; /* nodes or elements stand for the surface */
   bool traction = !surface && options->elements && !boundary->kind->relief &&
                   tl_tractions_serve(b->shape[i], b->shape[i]);
-  if (places) wanted->margin += tl_wall_places_reach(b, i);
+  if (places) *wanted = tl_wanted_beside(wanted, tl_wall_places_reach(b, i));
   if (traction)
     return tl_context(tl_tractions_at_wall(b, i, turn, boundary, travel,
                                            options->how == TL_SEARCH_ALL,
@@ -292,6 +290,7 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
   else
     status = tl_narrow_boundary(b, i, boundary, wanted, points);
   wanted->margin = final.margin;
+  wanted->band = final.band;
   if (status == TL_OK && places)
     status = tl_wall_places(b, i, turn, boundary, &final, surface, had, points);
   if (status == TL_OK && facets == TL_WALL_FACETS_MORE)

@@ -285,7 +285,8 @@ TlStatus tl_smooth_facets(const TlColliders *c, int64_t a, int64_t b, const TlMa
   Meeting m = meeting_of(c, a, b, turn_a, turn_b, points);
   double reach = tl_edges_reach(c, a, b), least = INFINITY;
   for (size_t k = 0; k < points->count; k++) least = tl_min(least, points->point[k].gap);
-  TlWanted seen = {wanted->margin + reach, wanted->band, least, wanted->reach};
+  TlWanted seen = tl_wanted_beside(wanted, reach);
+  seen.least = least;
   double limit = tl_wanted_limit(&seen);
   m.limit = tl_min(limit, wanted->margin);
   if (!c->shape[m.grain]->place->convex) TL_TRY(from_nodes(&m, limit));
