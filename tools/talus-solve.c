@@ -8,6 +8,7 @@
 #include "run/forecast.h"
 #include "run/plan.h"
 #include "shape/moving.h"
+#include "store/trust.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -225,6 +226,14 @@ static TlStatus report_rest(const TlRun *run, TlReport *r) {
   return tl_report_real(r, "largest_speed", look->largest_speed_m_s, "m/s");
 }
 
+static TlStatus report_solves(const TlRun *run, TlReport *r) {
+  const TlRunTotals *t = &run->state->totals;
+  if (!tl_method(run->model->dem->method)->converges) return TL_OK;
+  TL_TRY(tl_report_int(r, "unconverged_steps", t->unconverged_steps, ""));
+  TL_TRY(tl_report_int(r, "inaccurate_steps", t->inaccurate_steps, ""));
+  return tl_report_real(r, "largest_residual", t->unconverged_m_s, "m/s");
+}
+
 static TlStatus report_depth(const TlRun *run, TlReport *r) {
   const TlRunDepth *d = &run->state->totals.depth;
   if (!d->there) return TL_OK;
@@ -287,6 +296,7 @@ static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
   if (status == TL_OK && run->model->setup.release.assembly != TL_ASSEMBLY_POURED)
     status =
         tl_report_real(&r, "potential_energy_change", t->potential_J - t->potential_start_J, "J");
+  if (status == TL_OK) status = report_solves(run, &r);
   if (status == TL_OK) status = report_rest(run, &r);
   if (status == TL_OK) status = report_depth(run, &r);
   if (status == TL_OK) status = tl_report_print(&r, json);
@@ -312,6 +322,13 @@ static void warn_of_result(const TlRun *run) {
   if (t->zero_finishes)
     tl_log_warn("%lld times an island was finished with restitution 0 (solver.max_rounds)",
                 (long long)t->zero_finishes);
+  if (tl_solves_distrusted((double)t->inaccurate_steps, (double)t->steps))
+    tl_log_warn(
+        "in %lld of %lld steps a solve ended at its limit of iterations far from its "
+        "solution, with a residual of up to %.3g m/s: forces, friction and overlaps are not "
+        "to be trusted; more nonsmooth.iterations and nonsmooth.impact_iterations (or auto) "
+        "or a shorter time.dt_s would help",
+        (long long)t->inaccurate_steps, (long long)t->steps, t->unconverged_m_s);
   if (run->model->setup.time.until_rest && !run->state->still.reached)
     tl_log_warn("the run ended before it came to rest: %.3g%% of the mass moves, the mean speed is "
                 "%.3g m/s; a longer time.duration_s and --resume carry it on",

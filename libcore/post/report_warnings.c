@@ -7,6 +7,7 @@
 #include "post/ensemble_scene.h"
 #include "shape/ground_sources.h"
 #include "shape/rock.h"
+#include "store/trust.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -342,6 +343,18 @@ static void warn_depth(const TlReportRun *run, TlHtml *items, int64_t *count) {
          (long long)small, (long long)grains, number(text, run->scene.terrain.cell_m));
 }
 
+static void warn_solves(const TlReportRun *run, TlHtml *items, int64_t *count) {
+  double inaccurate = last_of(run, "inaccurate_steps"), steps = last_of(run, "step");
+  char text[40];
+  if (tl_solves_distrusted(inaccurate, steps))
+    warn(items, count,
+         "In %.0f of %.0f steps a solve ended at its limit of iterations far from its solution, "
+         "with a residual of up to %s m/s: forces, friction and overlaps are not those of the "
+         "contact law. More nonsmooth.iterations and nonsmooth.impact_iterations (or auto) or a "
+         "shorter time.dt_s would help.",
+         inaccurate, steps, number(text, last_of(run, "largest_residual_m_s")));
+}
+
 static void warn_test(const TlReportRun *run, TlHtml *items, int64_t *count) {
   const TlFigures *f = &run->figures;
   char text[40];
@@ -375,6 +388,7 @@ TlStatus tl_report_run_warnings(const TlReportRun *run, TlHtml *items, int64_t *
   TL_TRY(warn_rockfall(run, items, count));
   warn_collisions(run, items, count);
   warn_depth(run, items, count);
+  warn_solves(run, items, count);
   if (run->triaxial) warn_test(run, items, count);
   if (run->scene.grain_scale != 1)
     warn(items, count,

@@ -90,6 +90,16 @@ static double reduction_overhead(const TlStepReport *r) {
   C(solve_residual_m_s, "m/s",                                                                     \
     "largest change of a velocity in the last sweep of a resting solve",                           \
     row->r->rest_residual_m_s)                                                                     \
+  C(unconverged_steps, "",                                                                         \
+    "nonsmooth: steps so far in which a solve ended at its limit of iterations above the "         \
+    "tolerance",                                                                                   \
+    row->run->state->totals.unconverged_steps)                                                     \
+  C(inaccurate_steps, "",                                                                          \
+    "of these: with a residual above a tenth of the velocity that the forces give in a step (of "  \
+    "that of the fastest impact)",                                                                 \
+    row->run->state->totals.inaccurate_steps)                                                      \
+  C(largest_residual_m_s, "m/s", "nonsmooth: largest residual of such solves so far",              \
+    row->run->state->totals.unconverged_m_s)                                                       \
   C(overlap_m, "m", "deepest overlap of two grains", row->r->overlap_m)                            \
   C(overlap_share, "", "largest overlap of two grains over the smaller radius",                    \
     row->r->overlap_share)                                                                         \

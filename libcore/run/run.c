@@ -15,6 +15,7 @@
 #include "run/sense.h"
 #include "run/sinks.h"
 #include "run/step_problems.h"
+#include "store/trust.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -254,6 +255,10 @@ static void add_up(TlRunTotals *t, const TlStepReport *r) {
   t->zero_finishes += r->zero_finishes;
   t->unfinished += r->unfinished;
   t->rest_unfinished += r->rest_unfinished;
+  t->unconverged_steps += r->unconverged > 0;
+  t->inaccurate_steps +=
+      tl_solve_inaccurate(r->unconverged_fraction, r->unconverged_m_s, r->speed_max_m_s);
+  t->unconverged_m_s = fmax(t->unconverged_m_s, r->unconverged_m_s);
   t->impulses += r->impulses;
   t->merges += r->merges;
   t->splits += r->splits;

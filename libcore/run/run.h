@@ -66,7 +66,9 @@ typedef struct TlRunTotals {
   double sleep_J;          /* kinetic energy of grains that fell asleep so far */
   TlEnergyBalance balance; /* of the penalty method */
   int64_t zero_finishes, unfinished, rest_unfinished, impulses;
-  int64_t merges, splits; /* of the model reduction, so far */
+  int64_t unconverged_steps, inaccurate_steps; /* see store/trust.h */
+  double unconverged_m_s;                      /* largest residual of the former */
+  int64_t merges, splits;                      /* of the model reduction, so far */
   double anchor_N_s[3];   /* impulse of boundaries on what they take along, so far */
   double travel_fraction; /* largest distance travelled by a grain in a step, over its radius */
   TlStepReport last;

@@ -137,6 +137,14 @@
     "islands whose compression reached the limit of sweeps so far", run->state->totals.unfinished) \
   F(int64_t, rest_unfinished, "", TL_SAVE, "islands whose resting solve was cut short so far",     \
     run->state->totals.rest_unfinished)                                                            \
+  F(int64_t, unconverged_steps, "", TL_SAVE,                                                       \
+    "steps so far in which a solve ended at its limit of iterations above the tolerance",          \
+    run->state->totals.unconverged_steps)                                                          \
+  F(int64_t, inaccurate_steps, "", TL_SAVE,                                                        \
+    "of these: with a residual above a tenth of the velocity that the forces give in a step",      \
+    run->state->totals.inaccurate_steps)                                                           \
+  F(double, unconverged_m_s, "m/s", TL_SAVE, "largest residual of these steps so far",             \
+    run->state->totals.unconverged_m_s)                                                            \
   F(int64_t, impulses, "", TL_SAVE, "ETM impulses so far", run->state->totals.impulses)            \
   F(int64_t, last_contacts, "", TL_SAVE, "contact points of the last step",                        \
     run->state->totals.last.contacts)                                                              \

@@ -107,6 +107,7 @@ typedef struct TlMethodKind {
   bool sleeps;              /* islands of bodies at rest may sleep (solve/sleep.h) */
   bool joints_on_one_rank;  /* bodies on joints with the world, that is; else on any number */
   bool reduces;             /* moves bodies as aggregates where section reduction asks for it */
+  bool converges;           /* it says of its solves whether they did (`unconverged` of a step) */
   TlPairKind memory;        /* the kind of contact memory that it keeps (model/pair_state.h) */
   unsigned solves;          /* the kinds of constraints that it solves: bits TL_KIND_BIT(kind) */
   unsigned solves_on_world; /* and those that it solves where they hold a body to the world */

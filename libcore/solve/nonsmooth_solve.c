@@ -151,7 +151,7 @@ TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *s
     for (int32_t i = 0; i < g->islands; i++) {
       bool done = answered && -values[i] <= settled_m_s(stage, &island[i]);
       if (open[i] == 0 || (!done && sweeps < open[i])) continue;
-      count[i] = (TlNsCount){sweeps, fabs(done ? values[i] : change[i]), !done};
+      count[i] = (TlNsCount){sweeps, fabs(done ? values[i] : change[i]), !done, 0};
       open[i] = 0;
       left--;
     }
@@ -166,6 +166,8 @@ TlStatus tl_nonsmooth_solve(const TlNsRows *r, int32_t group, const TlNsStage *s
     double most = tl_max(0, settled_m_s(stage, &island[i]));
     if (g->share) count[i].residual_m_s = fabs(change[i]);
     count[i].unfinished &= count[i].residual_m_s > most;
+    if (count[i].unfinished && island[i].force_m_s > 0)
+      count[i].fraction = count[i].residual_m_s / island[i].force_m_s;
   }
   return TL_OK;
 }

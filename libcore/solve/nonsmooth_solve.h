@@ -19,7 +19,8 @@ typedef struct TlNsStage {
 typedef struct TlNsCount {
   int64_t iterations;
   double residual_m_s; /* largest change of the last iteration that was asked for */
-  bool unfinished;
+  bool unfinished; /* it ended at its limit of iterations, with a residual above the tolerance */
+  double fraction; /* then the residual over the island's force_m_s; 0 where that is 0 */
 } TlNsCount;
 
 /* Of a group, from the impulses that its rows have; count: of its islands. The last sweep is a plain one, so all rows

@@ -99,6 +99,12 @@ enum { TL_LOSSES_HALVES, TL_LOSSES_WHOLE, TL_LOSSES_UNKNOWN };
     "impulses")                                                                                    \
   EXACT(double, impact_J, "J", TL_EXACT_SUM, "nonsmooth: taken by impacts along their normals")    \
   F(int64_t, impact_sweeps, "", TL_MOST, "nonsmooth: most iterations of an island's impact stage") \
+  F(int64_t, unconverged, "", TL_SUM,                                                              \
+    "nonsmooth: stages of islands that ended at their limit of iterations above the tolerance")    \
+  F(double, unconverged_m_s, "m/s", TL_MOST, "nonsmooth: largest residual of these")               \
+  F(double, unconverged_fraction, "1", TL_MOST,                                                    \
+    "nonsmooth: the same over the velocity that the forces give in a step, in the impact stage "   \
+    "over that of the fastest impact")                                                             \
   EXACT(double, merge_J, "J", TL_EXACT_SUM,                                                        \
         "reduction: motion lost where bodies merged in the step")                                  \
   EXACT(double, anchor_x_N_s, "N s", TL_EXACT_SUM,                                                 \

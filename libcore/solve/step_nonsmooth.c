@@ -346,6 +346,13 @@ static void price_pairs(const TlNsRows *r, const TlNsCount *impact, const TlNsCo
   }
 }
 
+static void report_unconverged(const TlNsCount *one, bool counts, TlStepReport *report) {
+  if (!one->unfinished) return;
+  report->unconverged += counts;
+  report->unconverged_m_s = tl_max(report->unconverged_m_s, one->residual_m_s);
+  report->unconverged_fraction = tl_max(report->unconverged_fraction, one->fraction);
+}
+
 static void report_stages(const TlNsRows *r, const TlNsCount *impact, const TlNsCount *rest,
                           TlStepReport *report) {
   for (int32_t g = 0; g < r->groups.count; g++) {
@@ -354,6 +361,8 @@ static void report_stages(const TlNsRows *r, const TlNsCount *impact, const TlNs
       int32_t at = r->first_island[g] + i;
       bool counts = !group->share || group->counts_here[i];
       report->rest_unfinished += counts && rest[at].unfinished;
+      report_unconverged(&rest[at], counts, report);
+      if (impact) report_unconverged(&impact[at], counts, report);
       report->rest_residual_m_s = tl_max(report->rest_residual_m_s, rest[at].residual_m_s);
       if (rest[at].iterations > report->rest_sweeps) report->rest_sweeps = rest[at].iterations;
       if (impact && impact[at].iterations > report->impact_sweeps)
@@ -719,6 +728,7 @@ static TlStatus contact_rows(const TlModel *model, const TlBodies *b, const TlWo
 const TlMethodKind tl_method_nonsmooth = {.bears_force = true,
                                           .resists = true,
                                           .reduces = true,
+                                          .converges = true,
                                           .memory = TL_FORCES,
                                           .solves = TL_NS_KINDS | TL_KIND_BIT(TL_BONDS),
                                           .implicit_bonds = true,

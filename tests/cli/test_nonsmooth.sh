@@ -36,6 +36,24 @@ awk -F, '$NF == "motor" {m = $13 < 0 ? -$13 : $13; if (m > 60.001) exit 1; if (m
 awk -F, '$NF == "hinge" {if ($11 < 171 || $11 > 175) exit 1; n++} END {exit n < 2}' "$dir/digs/constraint.csv" ||
   fail "the hinge does not bear the bucket: $(grep -m1 hinge "$dir/digs/constraint.csv")"
 
+# a solve that is cut short is told at the end, in the summary and in the report; a run that is resumed keeps its counts
+"$solve" config/jaw.yaml --set time.duration_s=0.3 --set nonsmooth.iterations=1 --set nonsmooth.impact_iterations=1 \
+  -o "$dir/cut" >"$dir/summary" 2>"$dir/log" || fail "the jaw with one iteration does not run: $(cat "$dir/log")"
+counts() { sed -nE 's/^(unconverged_steps|inaccurate_steps|largest_residual): ([^ ]+).*/\2/p' "$1" | paste -sd' '; }
+read -r unconverged inaccurate residual <<<"$(counts "$dir/summary")"
+[ "$unconverged" = 600 ] && [ "$inaccurate" -gt 300 ] && awk -v r="$residual" 'BEGIN {exit !(r > 0.1)}' ||
+  fail "steps that did not converge: $(counts "$dir/summary")"
+grep -q "in $inaccurate of 600 steps a solve ended at its limit of iterations" "$dir/log" || fail "not warned: $(cat "$dir/log")"
+"$BIN/talus-report" "$dir/cut" -q -o "$dir/cut.html" >/dev/null 2>"$dir/log" || fail "no report: $(cat "$dir/log")"
+grep -q "In $inaccurate of 600 steps a solve ended" "$dir/cut.html" || fail "the report is silent on the solves"
+"$solve" config/jaw.yaml -q --set nonsmooth.iterations=1 --set nonsmooth.impact_iterations=1 --set time.duration_s=0.2 \
+  -o "$dir/two" 2>/dev/null
+"$solve" --resume "$dir/two" --set time.duration_s=0.3 >"$dir/half" 2>/dev/null
+[ "$(counts "$dir/half")" = "$(counts "$dir/summary")" ] || fail "resumed: $(counts "$dir/half")"
+# iterations by the rule: a few steps end above the tolerance, which is no reason to warn
+"$solve" config/jaw.yaml --set time.duration_s=0.3 -o "$dir/whole" >"$dir/summary" 2>"$dir/log"
+grep -q "limit of iterations" "$dir/log" && fail "warned without a reason: $(cat "$dir/log")"
+
 refused() { # text of the message, then what is set
   local text=$1; shift
   "$solve" config/conveyor.yaml -q "$@" -o "$dir/no" >/dev/null 2>"$dir/log" && fail "not refused: $*"

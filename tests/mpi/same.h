@@ -127,6 +127,9 @@ static inline int compare_history(const char *a, const char *b, int columns) {
   F(totals.zero_finishes)                                                                          \
   F(totals.unfinished)                                                                             \
   F(totals.rest_unfinished)                                                                        \
+  F(totals.unconverged_steps)                                                                      \
+  F(totals.inaccurate_steps)                                                                       \
+  F(totals.unconverged_m_s)                                                                        \
   F(totals.impulses)
 enum {
 #define F(name) +1
