@@ -10,6 +10,7 @@
 #include "shape/moving.h"
 #include "store/trust.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -315,6 +316,21 @@ static TlStatus check_saved(const TlRun *run) {
       (long long)run->unsaved_step, run->unsaved_why);
 }
 
+static void warn_of_energy(const TlRunTotals *t) {
+  const TlTurnover e = tl_energy_turnover(&t->balance);
+  if (tl_damping_distrusted(&e))
+    tl_log_warn(
+        "contact damping gave %.3g J where it can only take energy, with %.3g J turned over: "
+        "the step is too long or the solve too rough, and neither motion nor forces are to "
+        "be trusted; a shorter time.dt_s (or more iterations) would help",
+        -e.damping_J, tl_turned_over_J(&e));
+  if (tl_balance_distrusted(&e))
+    tl_log_warn(
+        "%.3g J are missing from the energy balance, with %.3g J turned over (1%% or less is "
+        "usual); a shorter time.dt_s would show by how much results depend on the step",
+        fabs(e.balance_error_J), tl_turned_over_J(&e));
+}
+
 /* What of the summary must not be taken at its word. */
 static void warn_of_result(const TlRun *run) {
   const TlRunTotals *t = &run->state->totals;
@@ -329,6 +345,7 @@ static void warn_of_result(const TlRun *run) {
         "to be trusted; more nonsmooth.iterations and nonsmooth.impact_iterations (or auto) "
         "or a shorter time.dt_s would help",
         (long long)t->inaccurate_steps, (long long)t->steps, t->unconverged_m_s);
+  warn_of_energy(t);
   if (run->model->setup.time.until_rest && !run->state->still.reached)
     tl_log_warn("the run ended before it came to rest: %.3g%% of the mass moves, the mean speed is "
                 "%.3g m/s; a longer time.duration_s and --resume carry it on",

@@ -161,7 +161,7 @@ static void put_warnings(TlHtml *to, const TlHtml *items, int64_t warnings, cons
   } else {
     tl_html(to, "<p>Looked at: whether the grains are at rest, whether any left, unresolved "
                 "collisions, penetration and overlap, frames too far apart to follow the grains, "
-                "the energy balance where there is one.</p>");
+                "whether solves converged and the energy balance, of methods that tell.</p>");
   }
   tl_html(to, "</section>\n");
 }

@@ -355,6 +355,33 @@ static void warn_solves(const TlReportRun *run, TlHtml *items, int64_t *count) {
          inaccurate, steps, number(text, last_of(run, "largest_residual_m_s")));
 }
 
+/* Methods that book no energy have 0 in these columns. */
+static void warn_energy(const TlReportRun *run, TlHtml *items, int64_t *count) {
+  const TlTurnover e = {.damping_J = last_of(run, "contact_damping_loss_J"),
+                        .other_J = last_of(run, "friction_loss_J") + last_of(run, "impact_loss_J") +
+                                   last_of(run, "merge_loss_J") +
+                                   last_of(run, "global_damping_loss_J"),
+                        .wall_J = last_of(run, "wall_work_J"),
+                        .most_kinetic_J = largest_of(run, "kinetic_energy_J"),
+                        .potential_J = last_of(run, "potential_energy_J"),
+                        .balance_error_J = last_of(run, "energy_balance_error_J")};
+  char text[40], other[40];
+  number(other, tl_turned_over_J(&e));
+  if (tl_damping_distrusted(&e))
+    warn(
+        items, count,
+        "Made-up energy: contact damping gave %s J where it can only take energy, with %s J turned "
+        "over. The time step is too long or the solve too rough; neither motion nor forces are to "
+        "be trusted. A shorter time.dt_s (or more iterations) would help.",
+        number(text, -e.damping_J), other);
+  if (!run->triaxial && tl_balance_distrusted(&e)) /* warn_test judges the balance of a test */
+    warn(
+        items, count,
+        "%s J are missing from the energy balance, with %s J turned over (1%% or less is usual). A "
+        "shorter time.dt_s would show by how much results depend on the step.",
+        number(text, fabs(e.balance_error_J)), other);
+}
+
 static void warn_test(const TlReportRun *run, TlHtml *items, int64_t *count) {
   const TlFigures *f = &run->figures;
   char text[40];
@@ -389,6 +416,7 @@ TlStatus tl_report_run_warnings(const TlReportRun *run, TlHtml *items, int64_t *
   warn_collisions(run, items, count);
   warn_depth(run, items, count);
   warn_solves(run, items, count);
+  warn_energy(run, items, count);
   if (run->triaxial) warn_test(run, items, count);
   if (run->scene.grain_scale != 1)
     warn(items, count,

@@ -1,5 +1,7 @@
 #include "run/energy_balance.h"
 
+#include <math.h>
+
 static void settle(TlEnergyBalance *e, double now, int64_t moving) {
   if (moving == e->moving)
     e->error_J = now - e->start_J;
@@ -32,6 +34,7 @@ static void add_whole(TlEnergyBalance *e, const TlStepReport *r) {
 
 void tl_energy_balance_add(TlEnergyBalance *e, const TlStepReport *r) {
   if (r->moving == 0 || r->whole == TL_LOSSES_UNKNOWN) return;
+  e->most_kinetic_J = fmax(e->most_kinetic_J, r->kinetic_J);
   if (r->whole == TL_LOSSES_WHOLE) {
     add_whole(e, r);
     return;
@@ -57,6 +60,16 @@ void tl_energy_balance_add(TlEnergyBalance *e, const TlStepReport *r) {
 
 void tl_energy_balance_restart(TlEnergyBalance *e) {
   if (e->moving > 0) e->moving = -1; /* as no step has it */
+}
+
+TlTurnover tl_energy_turnover(const TlEnergyBalance *e) {
+  return (TlTurnover){.damping_J = e->viscous_J,
+                      .other_J =
+                          e->friction_J + e->impact_J + e->merge_J + e->drag_J + e->net_damping_J,
+                      .wall_J = fabs(e->wall_J) + fabs(e->pressure_J),
+                      .most_kinetic_J = e->most_kinetic_J,
+                      .potential_J = e->potential_J,
+                      .balance_error_J = e->error_J};
 }
 
 double tl_unbalanced_force(const TlStepReport *r) {

@@ -11,6 +11,7 @@
 #define TL_RUN_ENERGY_BALANCE_H
 
 #include "solve/step.h"
+#include "store/trust.h"
 
 typedef struct TlEnergyBalance {
   double friction_J, viscous_J, drag_J, wall_J; /* so far */
@@ -21,6 +22,7 @@ typedef struct TlEnergyBalance {
   double net_J;            /* held by nets at the start of the last step */
   double net_damping_J, pressure_J; /* so far: taken by nets' dampers, done by their pressure */
   double kinetic_J, potential_J, elastic_J; /* at the start of the last step */
+  double most_kinetic_J;                    /* so far */
   int64_t moving;
 } TlEnergyBalance;
 
@@ -29,6 +31,9 @@ void tl_energy_balance_add(TlEnergyBalance *balance, const TlStepReport *report)
 
 /* Grains have left between two steps: the balance starts anew with the next one, even if as many came. */
 void tl_energy_balance_restart(TlEnergyBalance *balance);
+
+/* What the rules of trust ask for. */
+TlTurnover tl_energy_turnover(const TlEnergyBalance *balance);
 
 /* Unbalanced force: the mean force that accelerates a body over the mean force of a contact; 0
  * without contacts. */

@@ -64,7 +64,7 @@ typedef struct TlRunTotals {
   double kinetic_start_J, potential_start_J, kinetic_J, potential_J;
   double wall_work_J;      /* of moving walls so far */
   double sleep_J;          /* kinetic energy of grains that fell asleep so far */
-  TlEnergyBalance balance; /* of the penalty method */
+  TlEnergyBalance balance; /* of the methods that have one */
   int64_t zero_finishes, unfinished, rest_unfinished, impulses;
   int64_t unconverged_steps, inaccurate_steps; /* see store/trust.h */
   double unconverged_m_s;                      /* largest residual of the former */

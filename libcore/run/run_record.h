@@ -114,6 +114,8 @@
     run->state->totals.balance.potential_J)                                                        \
   F(double, balance_elastic_J, "J", TL_SAVE, "energy balance: held by contacts, likewise",         \
     run->state->totals.balance.elastic_J)                                                          \
+  F(double, balance_most_kinetic_J, "J", TL_SAVE, "energy balance: largest kinetic energy so far", \
+    run->state->totals.balance.most_kinetic_J)                                                     \
   F(double, balance_impact_J, "J", TL_SAVE, "energy balance: taken by impacts so far",             \
     run->state->totals.balance.impact_J)                                                           \
   F(double, balance_stored_J, "J", TL_SAVE,                                                        \

@@ -11,12 +11,18 @@
  *   - above a hundredth of the fastest surface's speed: less of it is not seen in the motion.
  * A warning is due when more than a fiftieth of the steps are inaccurate: the next solve starts from the
  * forces of the last one and mends what a single step left over.
+ *
+ * Energy (methods with an energy balance). What was turned over is what was lost, the work of moving
+ * boundaries and the largest kinetic energy; what contacts hold is not counted, since a run that makes
+ * up energy makes it up there first. Contact damping can only take energy, so a loss below
+ * -5% of what was turned over is made up, and a balance error of more than 5% of it is too large
+ * (usual: below 1%). What rounding of the potential energy may do is never warned of.
  */
 #ifndef TL_STORE_TRUST_H
 #define TL_STORE_TRUST_H
 
+#include <math.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 static inline bool tl_solve_inaccurate(double fraction, double residual_m_s, double speed_m_s) {
   return fraction > 0.1 && residual_m_s > 0.01 * speed_m_s;
@@ -24,6 +30,25 @@ static inline bool tl_solve_inaccurate(double fraction, double residual_m_s, dou
 
 static inline bool tl_solves_distrusted(double inaccurate_steps, double steps) {
   return inaccurate_steps > 0.02 * steps;
+}
+
+typedef struct TlTurnover {
+  double damping_J, other_J;     /* losses so far: by contact damping; all others */
+  double wall_J, most_kinetic_J; /* work of moving boundaries, either sign; largest so far */
+  double potential_J, balance_error_J;
+} TlTurnover;
+
+static inline double tl_turned_over_J(const TlTurnover *t) {
+  double sum = fmax(0, t->damping_J) + fmax(0, t->other_J) + fabs(t->wall_J) + t->most_kinetic_J;
+  return fmax(sum, 1e-9 * fabs(t->potential_J));
+}
+
+static inline bool tl_damping_distrusted(const TlTurnover *t) {
+  return t->damping_J < -0.05 * tl_turned_over_J(t);
+}
+
+static inline bool tl_balance_distrusted(const TlTurnover *t) {
+  return fabs(t->balance_error_J) > 0.05 * tl_turned_over_J(t);
 }
 
 #endif

@@ -50,9 +50,14 @@ grep -q "In $inaccurate of 600 steps a solve ended" "$dir/cut.html" || fail "the
   -o "$dir/two" 2>/dev/null
 "$solve" --resume "$dir/two" --set time.duration_s=0.3 >"$dir/half" 2>/dev/null
 [ "$(counts "$dir/half")" = "$(counts "$dir/summary")" ] || fail "resumed: $(counts "$dir/half")"
+# too long a step makes energy up, which is told as well
+"$solve" config/jaw.yaml --set time.dt_s=0.05 -o "$dir/long" >"$dir/half" 2>"$dir/log" || fail "a long step: $(cat "$dir/log")"
+grep -q "contact damping gave .* J where it can only take energy" "$dir/log" || fail "no warning of made-up energy: $(cat "$dir/log")"
+"$BIN/talus-report" "$dir/long" -q -o "$dir/long.html" >/dev/null 2>"$dir/log" || fail "no report: $(cat "$dir/log")"
+grep -q "Made-up energy: contact damping gave" "$dir/long.html" || fail "the report is silent on made-up energy"
 # iterations by the rule: a few steps end above the tolerance, which is no reason to warn
 "$solve" config/jaw.yaml --set time.duration_s=0.3 -o "$dir/whole" >"$dir/summary" 2>"$dir/log"
-grep -q "limit of iterations" "$dir/log" && fail "warned without a reason: $(cat "$dir/log")"
+grep -qE "limit of iterations|energy" "$dir/log" && fail "warned without a reason: $(cat "$dir/log")"
 
 refused() { # text of the message, then what is set
   local text=$1; shift

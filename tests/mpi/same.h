@@ -123,6 +123,7 @@ static inline int compare_history(const char *a, const char *b, int columns) {
   F(totals.balance.kinetic_J)                                                                      \
   F(totals.balance.potential_J)                                                                    \
   F(totals.balance.elastic_J)                                                                      \
+  F(totals.balance.most_kinetic_J)                                                                 \
   F(totals.balance.moving)                                                                         \
   F(totals.zero_finishes)                                                                          \
   F(totals.unfinished)                                                                             \
