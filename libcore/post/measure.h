@@ -92,7 +92,8 @@ typedef struct TlMeasure {
   int64_t unjudged;        /* grains with no node over the terrain */
   int64_t small;           /* grains smaller across than the terrain's cell */
   double largest_overlap_m,
-      largest_overlap_fraction; /* of two grains; fraction of the smaller radius */
+      largest_overlap_fraction; /* of two grains; fraction of the smaller radius. Of two balls in closed form,
+                                   of others by their nodes */
   int64_t overlapping_pairs;
   bool has_ground;   /* terrain or planes under the grains */
   bool has_solid;    /* ground or walls to measure penetration against */

@@ -1,6 +1,7 @@
 #include "post/measure.h"
 
 #include "base/mem.h"
+#include "post/overlap_shape.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +9,8 @@
 /* Grains sorted by the left end of their bounding spheres; a sweep along x meets every pair whose
  * spheres touch. Cost n k nodes lookups, k grains side by side along x within a diameter. */
 typedef struct Ball {
-  double left, right, radius;
+  double left, right, radius; /* of the sphere that holds it, which of a ball is its surface */
+  bool is_ball;
   const TlBodyRow *row;
   const TlAvatar *avatar;
 } Ball;
@@ -39,8 +41,10 @@ static void judge_pair(const Ball *a, const Ball *b, TlMeasure *m) {
   TlVec3 d = tl_sub(a->row->position_m, b->row->position_m);
   double reach = a->radius + b->radius;
   if (tl_norm2(d) > reach * reach) return;
-  double depth = fmax(tl_measure_nodes_inside(a->avatar, a->row, b->avatar, b->row),
-                      tl_measure_nodes_inside(b->avatar, b->row, a->avatar, a->row));
+  double depth = a->is_ball && b->is_ball
+                     ? reach - tl_norm(d)
+                     : fmax(tl_measure_nodes_inside(a->avatar, a->row, b->avatar, b->row),
+                            tl_measure_nodes_inside(b->avatar, b->row, a->avatar, a->row));
   double radius = 0.5 * fmin(a->row->scale * tl_avatar_diameter_m(a->avatar),
                              b->row->scale * tl_avatar_diameter_m(b->avatar));
   m->overlapping_pairs += depth > 0;
@@ -54,8 +58,10 @@ TlStatus tl_measure_overlap(const TlScene *scene, const TlFrame *frame, TlMeasur
   for (int64_t i = 0; i < frame->count; i++) {
     const TlBodyRow *row = &frame->rows[i];
     const TlAvatar *a = tl_scene_avatar(scene, row->avatar_id);
-    double r = row->scale * a->radius_m, x = row->position_m.x;
-    ball[i] = (Ball){x - r, x + r, r, row, a};
+    double radius, x = row->position_m.x;
+    bool is_ball = tl_overlap_is_ball(a, &radius);
+    double r = row->scale * (is_ball ? radius : a->radius_m);
+    ball[i] = (Ball){x - r, x + r, r, is_ball, row, a};
   }
   qsort(ball, (size_t)frame->count, sizeof *ball, by_left);
   for (int64_t i = 0; i < frame->count; i++)

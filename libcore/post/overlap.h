@@ -1,7 +1,7 @@
 /* Overlap of the grains of a stored run, by an oracle that shares nothing with the solver.
  *
- * The solver, its summary and the measure `largest_overlap` look through the nodes of a grain, which
- * see neither edges nor what lies between them. Here surfaces are held against surfaces:
+ * The solver, its summary and the measure `largest_overlap` look through the nodes of a grain (but
+ * of two balls), which see neither edges nor what lies between them. Here surfaces are held against surfaces:
  *   closed form      balls: the sum of the radii less the distance of the centres; a ball against a
  *                    polyhedron: its radius less the centre's exact distance.
  *   separating axes  boxes, tetrahedra, crosses (post/overlap_shape.h): the length of the shortest

@@ -299,24 +299,34 @@ static void warn_collisions(const TlReportRun *run, TlHtml *items, int64_t *coun
 static void warn_depth(const TlReportRun *run, TlHtml *items, int64_t *count) {
   const TlMeasure *m = &run->measure;
   char text[40], other[40];
+  /* measures see nodes, of balls the surfaces; the solver sees its own contacts: the larger of both counts */
+  double solver = last_of(run, "overlap_share"), in_wall = last_of(run, "boundary_overlap_share");
+  double overlap = fmax(m->largest_overlap_fraction, solver),
+         penetration = fmax(m->largest_penetration_fraction, in_wall);
   double during = fmax(largest_of(run, "overlap_share"), largest_of(run, "boundary_overlap_share"));
+  during = fmax(during, fmax(last_of(run, "deepest_overlap_share"),
+                             last_of(run, "deepest_boundary_overlap_share")));
   if (m->has_solid && m->largest_penetration_fraction > 0.02)
     warn(items, count,
          "Penetration: grain %lld lies %s%% of its radius deep in the ground or a wall in the last "
          "frame; %lld grains lie deeper than 2%%.",
          (long long)m->deepest_id, number(text, 100 * m->largest_penetration_fraction),
          (long long)m->below_2_percent);
-  if (m->largest_overlap_fraction > 0.05 && !tl_scene_is_ensemble(&run->scene))
+  else if (in_wall > 0.02)
+    warn(items, count,
+         "Penetration: a grain lies %s%% of its radius deep in the ground or a wall in the last "
+         "step, by the solver's contacts; its nodes do not show it.",
+         number(text, 100 * in_wall));
+  if (overlap > TL_OVERLAP_LIMIT && !tl_scene_is_ensemble(&run->scene))
     warn(items, count,
          "Two grains overlap by %s%% of the smaller one's radius in the last frame (%lld pairs "
-         "overlap at all). Stiffer contacts or a shorter step lower it.",
-         number(text, 100 * m->largest_overlap_fraction), (long long)m->overlapping_pairs);
-  if (during > 0.05 &&
-      during > 1.5 * fmax(m->largest_overlap_fraction, m->largest_penetration_fraction))
+         "overlap at all%s). Stiffer contacts or a shorter step lower it.",
+         number(text, 100 * overlap), (long long)m->overlapping_pairs,
+         solver > m->largest_overlap_fraction ? " by their nodes; the depth is the solver's" : "");
+  if (during > TL_OVERLAP_LIMIT && during > 1.5 * fmax(overlap, penetration))
     warn(items, count,
          "During the run overlaps reached %s%% of a radius; in the last frame the deepest is %s%%.",
-         number(text, 100 * during),
-         number(other, 100 * fmax(m->largest_overlap_fraction, m->largest_penetration_fraction)));
+         number(text, 100 * during), number(other, 100 * fmax(overlap, penetration)));
   if (!run->scene.has_terrain) return;
   double on_filled = tl_report_on_filled(&run->scene, &run->motion, run->moving);
   if (run->scene.terrain.holes_filled > 0 && isnan(on_filled))

@@ -107,6 +107,11 @@ static double reduction_overhead(const TlStepReport *r) {
     row->r->boundary_overlap_m)                                                                    \
   C(boundary_overlap_share, "", "largest overlap with a boundary over the grain's radius",         \
     row->r->boundary_overlap_share)                                                                \
+  C(deepest_overlap_share, "", "deepest overlap of two grains so far, over the smaller radius",    \
+    row->run->state->totals.overlap_share)                                                         \
+  C(deepest_boundary_overlap_share, "",                                                            \
+    "deepest overlap with a boundary so far, over the grain's radius",                             \
+    row->run->state->totals.boundary_overlap_share)                                                \
   C(outside, "", "grains that have left the terrain or the apparatus so far",                      \
     row->run->state->totals.outside)                                                               \
   C(sunk, "", "grains that sinks took so far", row->run->state->totals.sunk)                       \

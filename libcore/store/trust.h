@@ -9,7 +9,7 @@
  *     contacts bear where that is more; in the impact stage of the fastest impact's speed): contact
  *     forces are wrong by about as much; and
  *   - above a hundredth of the fastest surface's speed: less of it is not seen in the motion.
- * A warning is due when more than a fiftieth of the steps are inaccurate: the next solve starts from the
+ * A warning is due when more than a twentieth of the steps are inaccurate: the next solve starts from the
  * forces of the last one and mends what a single step left over.
  *
  * Energy (methods with an energy balance). What was turned over is what was lost, the work of moving
@@ -17,6 +17,9 @@
  * up energy makes it up there first. Contact damping can only take energy, so a loss below
  * -5% of what was turned over is made up, and a balance error of more than 5% of it is too large
  * (usual: below 1%). What rounding of the potential energy may do is never warned of.
+ *
+ * Overlaps deeper than TL_OVERLAP_LIMIT of the smaller radius: contacts are so soft, or the step so long,
+ * that grains have another shape than was meant.
  */
 #ifndef TL_STORE_TRUST_H
 #define TL_STORE_TRUST_H
@@ -24,12 +27,14 @@
 #include <math.h>
 #include <stdbool.h>
 
+#define TL_OVERLAP_LIMIT 0.05
+
 static inline bool tl_solve_inaccurate(double fraction, double residual_m_s, double speed_m_s) {
   return fraction > 0.1 && residual_m_s > 0.01 * speed_m_s;
 }
 
 static inline bool tl_solves_distrusted(double inaccurate_steps, double steps) {
-  return inaccurate_steps > 0.02 * steps;
+  return inaccurate_steps > 0.05 * steps;
 }
 
 typedef struct TlTurnover {

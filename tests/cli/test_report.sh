@@ -34,6 +34,26 @@ report s.run --max-mb=0.1 -o c.html; [ $? = 2 ] && grep -q -- '--max-mb' err.txt
 report absent -o c.html; [ $? = 1 ] && grep -q 'is neither a run' err.txt || fail "no run: $(cat err.txt)"
 report s.run --compare=x.csv -o c.html; [ $? = 2 ] && grep -q 'triaxial' err.txt || fail "--compare: $(cat err.txt)"
 
+# overlaps between two lines of history.csv, and of balls whose nodes look past each other
+cat >soft.yaml <<'YAML'
+time: {dt_s: 1.0e-5, duration_s: 0.1, frame_every_s: 0.1, history_every_s: 0.1}
+shapes: [{name: ball, diameter_m: 2.0e-3}]
+bodies: [{shape: ball, position_m: [0, 0, 0.001]}, {shape: ball, position_m: [0, 0, 0.0031], velocity_m_s: [0, 0, -2.5]}]
+planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]
+solver: {method: penalty}
+penalty: {spread: deepest, normal_N_m: 1000}
+contact: {friction: 0.5, restitution: 0.1}
+YAML
+"$BIN/talus-solve" -q soft.yaml >out.txt 2>&1 || { fail "soft balls"; cat out.txt; }
+report soft.run -o soft.html || fail "soft balls: $(cat err.txt)"
+grep -q 'During the run overlaps reached' soft.html || fail "overlaps between lines are not told"
+column() { awk -F, -v c="$2" 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i} END {print $at[c]}' "$1/history.csv"; }
+sed -e 's/normal_N_m: 1000/normal_N_m: 10/; s/1.0e-5/8.0e-5/; s/, velocity_m_s.*-2.5]//' soft.yaml >softer.yaml
+"$BIN/talus-solve" -q softer.yaml >out.txt 2>&1 || { fail "softer balls"; cat out.txt; }
+"$BIN/talus-measure" softer.run -o m >out.txt 2>err.txt || fail "softer balls: $(cat err.txt)"
+awk -v own="$(column softer.run overlap_share)" '/^largest_overlap_of_radius/ {seen = $2 / 100}
+  END {exit !(own > 0.005 && seen > own - 0.0005 && seen < own + 0.0005)}' out.txt || fail "balls overlap by $(column softer.run overlap_share): $(grep overlap out.txt)"
+
 # killed while it wrote a line: told, and the rest is reported
 printf '0.0061,6' >>s.run/history.csv
 report s.run -o d.html || fail "a cut table: $(cat err.txt)"
