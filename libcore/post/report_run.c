@@ -15,7 +15,7 @@
 
 /* ---- opening ---- */
 
-static bool is_moving(const TlScene *scene, const TlBodyRow *row) {
+bool tl_report_row_moves(const TlScene *scene, const TlBodyRow *row) {
   const TlAvatar *a = tl_scene_avatar(scene, row->avatar_id);
   const double *g = scene->gravity_m_s2;
   double d = a ? row->scale * tl_avatar_diameter_m(a) : 0;
@@ -53,8 +53,8 @@ static TlStatus find_moving(TlReportRun *run) {
         high = middle;
     }
     if (low < run->last.count && run->last.rows[low].id == m->id[b]) row = &run->last.rows[low];
-    run->moving[b] =
-        row && !(row->flags & (TL_ROW_NO_GRAIN | TL_ROW_FROZEN)) && is_moving(&run->scene, row);
+    run->moving[b] = row && !(row->flags & (TL_ROW_NO_GRAIN | TL_ROW_FROZEN)) &&
+                     tl_report_row_moves(&run->scene, row);
   }
   return TL_OK;
 }

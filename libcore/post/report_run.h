@@ -32,6 +32,9 @@ typedef struct TlReportRun {
 TlStatus tl_report_run_open(const char *folder, char *label, TlReportRun *run);
 void tl_report_run_close(TlReportRun *run);
 
+/* By the rule of shape/moving.h, from the sphere of the row's volume; of a grain or any other body. */
+bool tl_report_row_moves(const TlScene *scene, const TlBodyRow *row);
+
 /* What should not be trusted, as items of a list; *count of them are added to. The one place that
  * reads warnings from a run's files: history.csv, the frames, the measures, the provenance. */
 TlStatus tl_report_run_warnings(const TlReportRun *run, TlHtml *items, int64_t *count);

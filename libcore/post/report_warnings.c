@@ -159,6 +159,30 @@ static void warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
                              : ", and largest speeds and energies of single grains may be missed");
 }
 
+/* Bodies on the study's joints, which no measure counts as grains; pistons of tests are not meant. */
+static void warn_joints(const TlReportRun *run, TlHtml *items, int64_t *count) {
+  const char *text = run->scene.study ? run->scene.study : "";
+  TlYamlNode study = {0};
+  int64_t joints = 0, movers = 0, last = -1; /* rows of a body's parts follow each other */
+  if (tl_yaml_parse("study", text, strlen(text), &study) == TL_OK && study.kind == TL_YAML_MAP) {
+    const TlYamlNode *list = tl_yaml_find(&study, "joints");
+    joints = list && list->kind == TL_YAML_LIST ? (int64_t)list->count : 0;
+  }
+  tl_yaml_free(&study);
+  for (int64_t i = 0; joints > 0 && i < run->last.count; i++) {
+    const TlBodyRow *row = &run->last.rows[i];
+    if (!(row->flags & TL_ROW_GUIDED) || row->flags & TL_ROW_FROZEN || row->body == last) continue;
+    if (!tl_report_row_moves(&run->scene, row)) continue;
+    last = row->body;
+    movers++;
+  }
+  if (movers > 0)
+    warn(items, count,
+         "Not at rest: in the last frame bodies on joints still move (%lld of them). Measures of "
+         "grains do not count them.",
+         (long long)movers);
+}
+
 /* Blocks of an ensemble, or on ground of a named kind, that came to rest within their diameter of where they were released, and
  * blocks that are not of rock. */
 static TlStatus warn_blocks(const TlReportRun *run, TlHtml *items, int64_t *count) {
@@ -422,6 +446,7 @@ TlStatus tl_report_run_warnings(const TlReportRun *run, TlHtml *items, int64_t *
   char text[40];
   warn_unfinished(run, items, count);
   warn_motion(run, items, count);
+  warn_joints(run, items, count);
   TL_TRY(warn_rockfall(run, items, count));
   warn_collisions(run, items, count);
   warn_depth(run, items, count);

@@ -12,8 +12,12 @@
 enum { LOOKS = 10 };
 static const double falls = 10; /* the window over sqrt(d/g) when the study does not say it */
 
-static bool can_move(const TlBodies *b, int64_t i) {
-  return !(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED));
+/* What may move and counts: grains, and bodies on the study's joints. An apparatus has no such joints
+ * but a piston, which it moves itself. */
+static bool can_move(const TlRun *run, int64_t i) {
+  const int never = TL_BODY_FROZEN | TL_BODY_NET;
+  return !(run->state->dem.bodies.flags[i] &
+           (run->model->apparatus ? never | TL_BODY_GUIDED : never));
 }
 
 static double diameter_of(double mass, double density) {
@@ -40,7 +44,7 @@ static double pace_of(const TlRun *run, int64_t i, double gravity) {
 }
 
 double tl_standstill_pace(const TlRun *run, int64_t i) {
-  return can_move(&run->state->dem.bodies, i) ? pace_of(run, i, gravity_of(run)) : 0;
+  return can_move(run, i) ? pace_of(run, i, gravity_of(run)) : 0;
 }
 
 TlStatus tl_standstill_look(const TlRun *run, TlLook *look) {
@@ -51,7 +55,7 @@ TlStatus tl_standstill_look(const TlRun *run, TlLook *look) {
   int64_t grains = 0;
   *look = (TlLook){0};
   for (int64_t i = 0; i < b->owned; i++) {
-    if (!can_move(b, i)) continue;
+    if (!can_move(run, i)) continue;
     double speed = tl_norm(b->velocity[i]), pace = pace_of(run, i, gravity);
     tl_exact_add(&sum[MASS], b->mass[i]);
     if (pace > tl_moving_pace) tl_exact_add(&sum[MOVING], b->mass[i]);
@@ -81,7 +85,7 @@ static TlStatus typical_diameter(const TlRun *run, double *diameter) {
   *diameter = run->model->setup.grains.grain_scale * run->model->selection.median_diameter_m;
   if (run->model->selection.count > 0) return TL_OK;
   for (int64_t i = 0; i < b->owned; i++) {
-    if (!can_move(b, i)) continue;
+    if (!can_move(run, i)) continue;
     tl_exact_add(&mass, tl_run_plain_mass(run, i));
     grains++;
   }

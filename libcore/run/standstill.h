@@ -3,7 +3,10 @@
  * A run ends when its grains were at rest (shape/moving.h, with time.rest_mass as the fraction of the
  * mass that may move) at every look over a window of time: grains that are just let go are slow,
  * too, and so is one at the top of its flight. There are ten looks in a window, at whole multiples
- * of its tenth in steps, so that ranks, threads and stops change nothing. */
+ * of its tenth in steps, so that ranks, threads and stops change nothing.
+ *
+ * Bodies on joints count as grains do, whether a motor turns them or not: a pendulum that swings is not
+ * at rest. */
 #ifndef TL_RUN_STANDSTILL_H
 #define TL_RUN_STANDSTILL_H
 
@@ -19,7 +22,7 @@ typedef struct TlStandstill {
   int64_t reached; /* 1: over the whole window */
 } TlStandstill;
 
-/* Of the grains that can move: not frozen, of no net, on no piston. */
+/* Of the grains and bodies on joints that can move: not frozen, of no net, on no piston. */
 typedef struct TlLook {
   double moving_fraction; /* of their mass: what moves (shape/moving.h) */
   double largest_pace;

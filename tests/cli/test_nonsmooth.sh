@@ -59,6 +59,23 @@ grep -q "Made-up energy: contact damping gave" "$dir/long.html" || fail "the rep
 "$solve" config/jaw.yaml --set time.duration_s=0.3 -o "$dir/whole" >"$dir/summary" 2>"$dir/log"
 grep -qE "limit of iterations|energy" "$dir/log" && fail "warned without a reason: $(cat "$dir/log")"
 
+# a pendulum that swings is not at rest, and time.until_rest waits for it
+cat >"$dir/pendulum.yaml" <<'YAML'
+gravity_m_s2: [0, 0, -9.81]
+time: {dt_s: 1.0e-3, duration_s: 0.4, frame_every_s: 0.1, until_rest: true, rest_for_s: 0.05}
+shapes: [{name: bob, kind: box, size_m: [0.1, 0.1, 0.1]}]
+bodies: [{name: bob, shape: bob, position_m: [0.5, 0, 0]}]
+joints: [{kind: hinge, body: bob, point_m: [0, 0, 0], axis: [0, 1, 0]}]
+walls: [{kind: plane, point_m: [0, 0, -2], normal: [0, 0, 1]}]
+solver: {method: nonsmooth}
+nonsmooth: {young_Pa: 1.0e+9}
+YAML
+"$solve" "$dir/pendulum.yaml" -o "$dir/swing" >"$dir/summary" 2>"$dir/log" || fail "the pendulum does not run: $(cat "$dir/log")"
+grep -qx 'steps: 400' "$dir/summary" && grep -qx 'at_rest: no' "$dir/summary" && grep -qx 'moving_mass: 100 percent' "$dir/summary" ||
+  fail "a pendulum that swings is at rest: $(grep -E 'steps:|rest|moving|speed' "$dir/summary")"
+"$BIN/talus-report" "$dir/swing" -q -o "$dir/swing.html" >/dev/null 2>"$dir/log" || fail "no report: $(cat "$dir/log")"
+grep -q "bodies on joints still move (1 of them)" "$dir/swing.html" || fail "the report takes the pendulum to be at rest"
+
 refused() { # text of the message, then what is set
   local text=$1; shift
   "$solve" config/conveyor.yaml -q "$@" -o "$dir/no" >/dev/null 2>"$dir/log" && fail "not refused: $*"
