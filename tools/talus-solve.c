@@ -331,6 +331,18 @@ static void warn_of_energy(const TlRunTotals *t) {
         fabs(e.balance_error_J), tl_turned_over_J(&e));
 }
 
+static void warn_of_overlap(const TlRun *run) {
+  double deepest = run->state->totals.overlap_share;
+  if (deepest > TL_OVERLAP_LIMIT)
+    tl_log_warn(
+        "grains overlapped by up to %.3g%% of the smaller one's radius (up to %g%% is usual); "
+        "%sa shorter time.dt_s would lower it",
+        100 * deepest, 100 * TL_OVERLAP_LIMIT,
+        tl_method(run->model->dem->method)->bears_force
+            ? "stiffer contacts (young_Pa, normal_N_m or normal_Pa_m) or "
+            : "");
+}
+
 /* What of the summary must not be taken at its word. */
 static void warn_of_result(const TlRun *run) {
   const TlRunTotals *t = &run->state->totals;
@@ -346,6 +358,7 @@ static void warn_of_result(const TlRun *run) {
         "or a shorter time.dt_s would help",
         (long long)t->inaccurate_steps, (long long)t->steps, t->unconverged_m_s);
   warn_of_energy(t);
+  warn_of_overlap(run);
   if (run->model->setup.time.until_rest && !run->state->still.reached)
     tl_log_warn("the run ended before it came to rest: %.3g%% of the mass moves, the mean speed is "
                 "%.3g m/s; a longer time.duration_s and --resume carry it on",

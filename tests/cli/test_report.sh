@@ -44,12 +44,14 @@ solver: {method: penalty}
 penalty: {spread: deepest, normal_N_m: 1000}
 contact: {friction: 0.5, restitution: 0.1}
 YAML
-"$BIN/talus-solve" -q soft.yaml >out.txt 2>&1 || { fail "soft balls"; cat out.txt; }
+"$BIN/talus-solve" soft.yaml >out.txt 2>&1 || { fail "soft balls"; cat out.txt; }
+grep -q "warning: grains overlapped by up to [0-9.]*% of the smaller one's radius" out.txt || fail "no warning of deep overlaps: $(cat out.txt)"
 report soft.run -o soft.html || fail "soft balls: $(cat err.txt)"
 grep -q 'During the run overlaps reached' soft.html || fail "overlaps between lines are not told"
 column() { awk -F, -v c="$2" 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i} END {print $at[c]}' "$1/history.csv"; }
 sed -e 's/normal_N_m: 1000/normal_N_m: 10/; s/1.0e-5/8.0e-5/; s/, velocity_m_s.*-2.5]//' soft.yaml >softer.yaml
-"$BIN/talus-solve" -q softer.yaml >out.txt 2>&1 || { fail "softer balls"; cat out.txt; }
+"$BIN/talus-solve" softer.yaml >out.txt 2>&1 || { fail "softer balls"; cat out.txt; }
+grep -q "grains overlapped" out.txt && fail "warned of overlaps of 1%: $(cat out.txt)"
 "$BIN/talus-measure" softer.run -o m >out.txt 2>err.txt || fail "softer balls: $(cat err.txt)"
 awk -v own="$(column softer.run overlap_share)" '/^largest_overlap_of_radius/ {seen = $2 / 100}
   END {exit !(own > 0.005 && seen > own - 0.0005 && seen < own + 0.0005)}' out.txt || fail "balls overlap by $(column softer.run overlap_share): $(grep overlap out.txt)"
