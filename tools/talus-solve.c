@@ -235,6 +235,15 @@ static TlStatus report_solves(const TlRun *run, TlReport *r) {
   return tl_report_real(r, "largest_residual", t->unconverged_m_s, "m/s");
 }
 
+/* Of the model reduction: bodies that move as parts of aggregates at the end. */
+static TlStatus report_merged(const TlRun *run, TlReport *r) {
+  const TlRunTotals *t = &run->state->totals;
+  char text[64];
+  if (run->model->dem->nonsmooth.reduction.split == TL_SPLIT_OFF) return TL_OK;
+  snprintf(text, sizeof text, "%lld of %lld", (long long)t->last.merged, (long long)t->look.bodies);
+  return tl_report_text(r, "merged", text);
+}
+
 static TlStatus report_depth(const TlRun *run, TlReport *r) {
   const TlRunDepth *d = &run->state->totals.depth;
   if (!d->there) return TL_OK;
@@ -298,6 +307,7 @@ static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
     status =
         tl_report_real(&r, "potential_energy_change", t->potential_J - t->potential_start_J, "J");
   if (status == TL_OK) status = report_solves(run, &r);
+  if (status == TL_OK) status = report_merged(run, &r);
   if (status == TL_OK) status = report_rest(run, &r);
   if (status == TL_OK) status = report_depth(run, &r);
   if (status == TL_OK) status = tl_report_print(&r, json);

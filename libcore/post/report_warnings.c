@@ -35,6 +35,11 @@ static const char *number(char text[40], double value) {
   return text;
 }
 
+static const char *text_at(const TlYamlNode *map, const char *key) {
+  const TlYamlNode *of = map && map->kind == TL_YAML_MAP ? tl_yaml_find(map, key) : NULL;
+  return of && of->text ? of->text : "";
+}
+
 /* Last value of a column of history.csv; 0 where there is none. */
 static double last_of(const TlReportRun *run, const char *column) {
   int c = run->history.rows > 0 ? tl_table_column(&run->history, column) : -1;
@@ -214,11 +219,6 @@ static TlStatus warn_blocks(const TlReportRun *run, TlHtml *items, int64_t *coun
 }
 
 /* ---- values of the ground ---- */
-
-static const char *text_at(const TlYamlNode *map, const char *key) {
-  const TlYamlNode *of = map && map->kind == TL_YAML_MAP ? tl_yaml_find(map, key) : NULL;
-  return of && of->text ? of->text : "";
-}
 
 static double number_at(const TlYamlNode *map, const char *key) {
   double value = 0;
@@ -416,6 +416,22 @@ static void warn_energy(const TlReportRun *run, TlHtml *items, int64_t *count) {
         number(text, fabs(e.balance_error_J)), other);
 }
 
+static void warn_reduction(const TlReportRun *run, TlHtml *items, int64_t *count) {
+  const char *text = run->scene.study ? run->scene.study : "";
+  TlYamlNode study = {0};
+  const char *split = "";
+  if (tl_yaml_parse("study", text, strlen(text), &study) == TL_OK && study.kind == TL_YAML_MAP)
+    split = text_at(tl_yaml_find(&study, "reduction"), "split");
+  if (*split && strcmp(split, "off") != 0)
+    warn(
+        items, count,
+        "Model reduction was on (reduction.split: %s): in the last step %.0f bodies of %.0f grains "
+        "moved as parts of rigid aggregates. It makes piles stiffer; compare angles and loads with "
+        "a run without it.",
+        split, last_of(run, "merged"), last_of(run, "grains"));
+  tl_yaml_free(&study);
+}
+
 static void warn_test(const TlReportRun *run, TlHtml *items, int64_t *count) {
   const TlFigures *f = &run->figures;
   char text[40];
@@ -452,6 +468,7 @@ TlStatus tl_report_run_warnings(const TlReportRun *run, TlHtml *items, int64_t *
   warn_depth(run, items, count);
   warn_solves(run, items, count);
   warn_energy(run, items, count);
+  warn_reduction(run, items, count);
   if (run->triaxial) warn_test(run, items, count);
   if (run->scene.grain_scale != 1)
     warn(items, count,

@@ -152,6 +152,8 @@
     run->state->totals.last.contacts)                                                              \
   F(int64_t, last_islands, "", TL_SAVE, "islands of the last step",                                \
     run->state->totals.last.islands)                                                               \
+  F(int64_t, last_merged, "", TL_SAVE, "bodies in aggregates, last step",                          \
+    run->state->totals.last.merged)                                                                \
   F(double, last_overlap_share, "1", TL_SAVE,                                                      \
     "deepest overlap of two grains over the radius, last step",                                    \
     run->state->totals.last.overlap_share)                                                         \

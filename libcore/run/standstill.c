@@ -71,6 +71,7 @@ TlStatus tl_standstill_look(const TlRun *run, TlLook *look) {
   TL_TRY(tl_comm_sum_int(run->comm, &grains, 1));
   TL_TRY(tl_comm_most(run->comm, &look->largest_speed_m_s, 1));
   TL_TRY(tl_comm_most(run->comm, &look->largest_pace, 1));
+  look->bodies = grains;
   if (grains == 0) return TL_OK;
   look->moving_fraction = value[MOVING] / value[MASS];
   look->mean_speed_m_s = value[SPEED] / (double)grains;

@@ -24,6 +24,7 @@ typedef struct TlStandstill {
 
 /* Of the grains and bodies on joints that can move: not frozen, of no net, on no piston. */
 typedef struct TlLook {
+  int64_t bodies;
   double moving_fraction; /* of their mass: what moves (shape/moving.h) */
   double largest_pace;
   double mean_speed_m_s, largest_speed_m_s; /* of their centres, mean over the grains */

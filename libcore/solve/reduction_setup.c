@@ -64,6 +64,12 @@ TlStatus tl_reduction_check(const TlReductionSetup *s, bool reduces, const TlStu
   if (s->split != TL_SPLIT_OFF && !reduces)
     return tl_study_fail(study, TL_EINPUT, "reduction.split",
                          "is of method nonsmooth: another solver.method has no aggregates");
+  if (s->split == TL_SPLIT_SENSORS && s->sensors.count == 0)
+    return tl_study_fail(
+        study, TL_EINPUT, "reduction.split",
+        "sensors alone would part aggregates, and there are none: nothing that has "
+        "merged would ever move apart; list reduction.sensors, or take contact, "
+        "trial or both");
   if (s->sensors.count > TL_SENSORS)
     return tl_study_fail(study, TL_EINPUT, "reduction.sensors", "there may be %d", TL_SENSORS);
   for (int64_t i = 0; i < s->sensors.count; i++)

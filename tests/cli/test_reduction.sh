@@ -30,6 +30,13 @@ awk -v h="$(column whole reduction_level)" 'BEGIN {exit !(h > 0.4 && h < 1)}' ||
 [ "$(column whole splits)" -gt 0 ] || fail "nothing was split"
 awk -v x="$(column whole anchor_impulse_x_N_s)" 'BEGIN {exit !(x != 0)}' || fail "the belt gave nothing"
 
+# summary and report tell how many are merged, and that this is an approximation
+merged=$(column whole merged)
+grep -qx "merged: $merged of 150" "$dir/whole.out" || fail "$merged are merged, the summary says: $(grep merged "$dir/whole.out")"
+"$BIN/talus-report" "$dir/whole" -q -o "$dir/whole.html" >/dev/null 2>"$dir/log" || fail "no report: $(cat "$dir/log")"
+grep -q "Model reduction was on (reduction.split: contact): in the last step $merged bodies of 150 grains" "$dir/whole.html" ||
+  fail "the report does not tell of the reduction"
+
 # the frame tells the aggregates: so many members as the column says
 python3 -c 'import h5py' 2>/dev/null && ! python3 - "$dir/whole/frame_000003.h5" "$(column whole merged)" <<'PY' &&
 import sys
@@ -92,6 +99,10 @@ refused() { # text of the message, then what is set
   grep -qF "$text" "$dir/log" || fail "'$text' is not in: $(cat "$dir/log")"
 }
 refused "reduction.split" --set reduction.split=all
+refused "there are none" --set reduction.split=sensors
+sed 's/^reduction:.*/reduction: {split: sensors}/' config/conveyor-pile.yaml >"$dir/none.yaml"
+"$solve" "$dir/none.yaml" -q -o "$dir/no" >/dev/null 2>"$dir/log" && fail "no sensors are taken"
+grep -qF "none.yaml:$(grep -n '^reduction:' "$dir/none.yaml" | cut -d: -f1):" "$dir/log" || fail "no line of the key: $(cat "$dir/log")"
 sed -e 's/method: nonsmooth/method: sqm/' -e '/between/s/, rolling.*}/}/' config/conveyor-pile.yaml >"$dir/sqm.yaml"
 "$solve" "$dir/sqm.yaml" -q -o "$dir/no" >/dev/null 2>"$dir/log" && fail "sqm takes a reduction"
 grep -qF "reduction.split" "$dir/log" || fail "sqm: $(cat "$dir/log")"
