@@ -427,7 +427,7 @@ TlStatus tl_setup_fill(TlSetup *setup, TlStudy *study) {
   TL_TRY(tl_sinks_check(&setup->sinks, study));
   TL_TRY(tl_release_check(&setup->release, setup->terrain.name != NULL, study));
   TL_TRY(tl_shapes_check(&setup->shapes, &setup->bodies, setup->terrain.name != NULL, study));
-  TL_TRY(tl_joints_check(&setup->joints, &setup->bodies, study));
+  TL_TRY(tl_joints_check(&setup->joints, &setup->bodies, (TlMethod)setup->solver.method, study));
   return check_grains(setup, study);
 }
 

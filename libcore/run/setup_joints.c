@@ -2,7 +2,7 @@
 
 #include "conf/keys.h"
 #include "num/vec.h"
-#include "run/setup_shapes.h"
+#include "run/setup.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -79,9 +79,44 @@ static TlStatus check_body(const TlStudyList *bodies, const char *name, const ch
                        (long long)b[i].count);
 }
 
+/* Does the method solve joints of this kind, between two bodies or a body and the world? */
+static bool solves(TlMethod method, TlPairKind kind, bool world) {
+  const TlMethodKind *m = tl_method(method);
+  return (m->solves | (world ? m->solves_on_world : 0)) & TL_KIND_BIT(kind);
+}
+
+static TlStatus check_solved(const TlJointSetup *j, int64_t i, TlMethod method,
+                             const TlStudy *study) {
+  TlPairKind joint = tl_joint_kind(j);
+  bool motor = j->motor_most_N_m > 0 || j->motor_most_N > 0,
+       limits = joint != TL_DISTANCES &&
+                (j->least_deg != 0 || j->most_deg != 0 || j->least_m != 0 || j->most_m != 0),
+       world = !j->other;
+  const TlPairKind parts[] = {joint, motor ? TL_MOTORS : joint, limits ? TL_LIMITS : joint};
+  const char *keys[] = {"kind", joint == TL_HINGES ? "motor_most_N_m" : "motor_most_N",
+                        joint == TL_HINGES ? "most_deg" : "most_m"};
+  char path[64], others[160] = "";
+  size_t k = 0, used = 0;
+  while (k < 3 && solves(method, parts[k], world)) k++;
+  if (k == 3) return TL_OK;
+  for (TlMethod m = 0; m < TL_METHOD_COUNT; m++)
+    if (solves(m, parts[0], world) && solves(m, parts[1], world) && solves(m, parts[2], world))
+      used += (size_t)snprintf(others + used, sizeof others - used, "%s%s", used ? " or " : "",
+                               tl_method_name(m));
+  snprintf(path, sizeof path, "joints.%lld.%s", (long long)i, keys[k]);
+  return tl_study_fail(
+      study, TL_EINPUT, path,
+      "the method %s does not solve a %s%s of the body '%s' and %s%s%s: solver.method: %s does, or "
+      "leave %s out",
+      tl_method_name(method), k > 0 ? tl_pair_kind_name[parts[k]] : tl_pair_kind_name[joint],
+      k > 0 ? " on a joint" : "", j->body, world ? "the world" : "the body '",
+      world ? "" : j->other, world ? "" : "'", others, k > 0 ? "it" : "the joint");
+}
+
 static TlStatus check_joint(const TlJointSetup *j, int64_t i, const TlStudyList *bodies,
                             const TlStudy *study) {
   char path[64];
+  const double rounding = 0.01; /* a distance may be given by a few digits */
 #define PATH(key) (snprintf(path, sizeof path, "joints.%lld.%s", (long long)i, key), path)
   TlPairKind kind = tl_joint_kind(j);
   bool axis = kind == TL_HINGES || kind == TL_SLIDERS;
@@ -95,6 +130,14 @@ static TlStatus check_joint(const TlJointSetup *j, int64_t i, const TlStudyList 
   const char *idle = idle_key(j);
   if (idle)
     return tl_study_fail(study, TL_EINPUT, PATH(idle), "this kind of joint has no use for it");
+  if (j->motor_rad_s != 0 && !(j->motor_most_N_m > 0))
+    return tl_study_fail(study, TL_EINPUT, PATH("motor_rad_s"),
+                         "a motor without a moment does nothing: motor_most_N_m is missing, the "
+                         "largest moment [N m] of this motor");
+  if (j->motor_m_s != 0 && !(j->motor_most_N > 0))
+    return tl_study_fail(study, TL_EINPUT, PATH("motor_m_s"),
+                         "a motor without a force does nothing: motor_most_N is missing, the "
+                         "largest force [N] of this motor");
   if (j->least_deg > j->most_deg)
     return tl_study_fail(study, TL_EINPUT, PATH("least_deg"), "is above most_deg");
   if (j->least_m > j->most_m)
@@ -102,11 +145,28 @@ static TlStatus check_joint(const TlJointSetup *j, int64_t i, const TlStudyList 
   if (kind == TL_DISTANCES && !(j->least_m >= 0 && j->most_m > 0))
     return tl_study_fail(study, TL_EINPUT, PATH("most_m"),
                          "a distance wants 0 <= least_m <= most_m and most_m above 0");
+  if (j->least_deg > 0 || j->most_deg < 0)
+    return tl_study_fail(study, TL_EINPUT, PATH(j->least_deg > 0 ? "least_deg" : "most_deg"),
+                         "the limits of %g to %g deg leave out the start, where the angle is 0: "
+                         "angles count from there",
+                         j->least_deg, j->most_deg);
+  if (kind == TL_SLIDERS && (j->least_m > 0 || j->most_m < 0))
+    return tl_study_fail(study, TL_EINPUT, PATH(j->least_m > 0 ? "least_m" : "most_m"),
+                         "the limits of %g to %g m leave out the start, where the displacement is "
+                         "0: displacements count from there",
+                         j->least_m, j->most_m);
+  double apart = tl_norm(tl_sub(tl_vec3_of(j->other_point_m), tl_vec3_of(j->point_m)));
+  if (kind == TL_DISTANCES && (j->least_m - apart > rounding * apart ||
+                               apart - j->most_m > rounding * j->most_m))
+    return tl_study_fail(study, TL_EINPUT, PATH(j->least_m > apart ? "least_m" : "most_m"),
+                         "the limits of %g to %g m leave out the start, where point_m and "
+                         "other_point_m are %.6g m apart",
+                         j->least_m, j->most_m, apart);
   return TL_OK;
 #undef PATH
 }
 
-TlStatus tl_joints_check(const TlStudyList *joints, const TlStudyList *bodies,
+TlStatus tl_joints_check(const TlStudyList *joints, const TlStudyList *bodies, TlMethod method,
                          const TlStudy *study) {
   const TlBodySetup *b = bodies->items;
   char path[64];
@@ -115,7 +175,10 @@ TlStatus tl_joints_check(const TlStudyList *joints, const TlStudyList *bodies,
     snprintf(path, sizeof path, "bodies.%lld.name", (long long)i);
     return tl_study_fail(study, TL_EINPUT, path, "'%s' comes twice", b[i].name);
   }
-  for (int64_t i = 0; i < joints->count; i++)
-    TL_TRY(check_joint((const TlJointSetup *)joints->items + i, i, bodies, study));
+  for (int64_t i = 0; i < joints->count; i++) {
+    const TlJointSetup *joint = (const TlJointSetup *)joints->items + i;
+    TL_TRY(check_joint(joint, i, bodies, study));
+    TL_TRY(check_solved(joint, i, method, study));
+  }
   return TL_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "conf/study.h"
 #include "model/pair_state.h"
+#include "solve/methods.h"
 
 typedef struct TlJointSetup {
   int kind;           /* place in TL_JOINT_STATES (tl_joint_kind) */
@@ -21,8 +22,9 @@ TlPairKind tl_joint_kind(const TlJointSetup *joint);
 
 /* Place of the body of this name in the list of bodies, or -1. */
 int64_t tl_bodies_index(const TlStudyList *bodies, const char *name);
-/* What one key says against another; names of bodies. */
-TlStatus tl_joints_check(const TlStudyList *joints, const TlStudyList *bodies,
+/* What one key says against another, limits against the start; names of bodies; does the method solve
+ * them? */
+TlStatus tl_joints_check(const TlStudyList *joints, const TlStudyList *bodies, TlMethod method,
                          const TlStudy *study);
 
 #endif

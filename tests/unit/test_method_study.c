@@ -101,6 +101,76 @@ START_TEST(what_the_solver_refuses_the_study_refuses_in_its_place) {
 }
 END_TEST
 
+/* ---- joints ---- */
+
+/* A joint of the bodies `low` and `high`, or of `low` and the world, in line 6. */
+static void joint_fails(const char *method, const char *joint, const char *words) {
+  TlRun run;
+  char *path = tl_path_join(tl_test_folder(), "joints.yaml");
+  char *text = tl_format("time: {dt_s: 1.0e-4, duration_s: 0.01}\nfree_fall: yes\n"
+                         "shapes: [{name: ball, kind: sphere, diameter_m: 0.02}]\n"
+                         "bodies: [{name: low, shape: ball, position_m: [0, 0, 0]}, {name: high, shape: ball, position_m: "
+                         "[0, 0, 0.05]}]\njoints:\n- {%s}\n"
+                         "solver: {method: %s}\nnonsmooth: {young_Pa: 1.0e+7}\n"
+                         "penalty: {spread: deepest, normal_N_m: 1.0e+3}\n",
+                         joint, method);
+  TlRunOptions options = {.study = path, .no_output = true};
+  CK_OK(tl_file_write(path, text, strlen(text), true));
+  TlStatus status = tl_run_open(&run, NULL, &options);
+  if (words)
+    CK_FAILS(status, TL_EINPUT, words);
+  else
+    CK_OK(status);
+  tl_run_close(&run);
+  tl_free(text);
+  tl_free(path);
+}
+
+START_TEST(a_motor_without_a_force_is_refused) {
+#define HINGE "kind: hinge, body: low, other: high, axis: [0, 1, 0]"
+#define SLIDER "kind: slider, body: low, axis: [0, 0, 1]"
+  joint_fails("nonsmooth", HINGE ", motor_rad_s: 2",
+              "joints.yaml:6:58: joints.0.motor_rad_s: a motor without a moment does nothing: "
+              "motor_most_N_m is missing");
+  joint_fails("nonsmooth", SLIDER ", motor_m_s: -1",
+              "joints.0.motor_m_s: a motor without a force does nothing: motor_most_N is missing");
+  joint_fails("nonsmooth", HINGE ", motor_rad_s: 2, motor_most_N_m: 1", NULL);
+  joint_fails("nonsmooth", HINGE ", motor_most_N_m: 1", NULL); /* a brake */
+}
+END_TEST
+
+START_TEST(limits_that_leave_out_the_start_are_refused) {
+#define DISTANCE                                                                                   \
+  "kind: distance, body: low, other: high, point_m: [0, 0, 0.01], other_point_m: [0, 0, 0.04]"
+  joint_fails("nonsmooth", HINGE ", least_deg: 10, most_deg: 30",
+              "joints.yaml:6:58: joints.0.least_deg: the limits of 10 to 30 deg leave out the "
+              "start, where the angle is 0");
+  joint_fails("nonsmooth", HINGE ", least_deg: -30, most_deg: -10", "joints.0.most_deg: the limits");
+  joint_fails("nonsmooth", HINGE ", least_deg: -30, most_deg: 0", NULL);
+  joint_fails("nonsmooth", SLIDER ", least_m: 0.1, most_m: 0.2",
+              "joints.0.least_m: the limits of 0.1 to 0.2 m leave out the start, where the "
+              "displacement is 0");
+  joint_fails("nonsmooth", DISTANCE ", most_m: 0.02",
+              "joints.0.most_m: the limits of 0 to 0.02 m leave out the start, where point_m and "
+              "other_point_m are 0.03 m apart");
+  joint_fails("nonsmooth", DISTANCE ", least_m: 0.05, most_m: 0.06", "joints.0.least_m: the limits");
+  joint_fails("nonsmooth", DISTANCE ", least_m: 0.0301, most_m: 0.0301", NULL); /* rounded */
+}
+END_TEST
+
+START_TEST(joints_that_the_method_does_not_solve_are_refused_by_name) {
+  joint_fails("penalty", "kind: weld, body: low, other: high",
+              "joints.yaml:6:4: joints.0.kind: the method penalty does not solve a weld of the body "
+              "'low' and the body 'high': solver.method: nonsmooth does");
+  joint_fails("etm-level", "kind: hinge, body: low, axis: [0, 1, 0]",
+              "joints.0.kind: the method etm-level does not solve a hinge of the body 'low' and "
+              "the world: solver.method: nonsmooth does");
+  joint_fails("etm-level", SLIDER, NULL); /* held to the world */
+  joint_fails("penalty", SLIDER ", motor_most_N: 1",
+              "joints.0.motor_most_N: the method penalty does not solve a motor on a joint");
+}
+END_TEST
+
 /* Its density then was beyond what the solver took, up to a million. */
 START_TEST(a_large_mass_scale_is_taken) {
   TlRun run;
@@ -114,5 +184,6 @@ START_TEST(a_large_mass_scale_is_taken) {
 END_TEST
 
 TL_TEST_MAIN("studies for two methods", what_the_solver_refuses_the_study_refuses_in_its_place,
-             a_large_mass_scale_is_taken, each_method_takes_its_own_step,
+             a_motor_without_a_force_is_refused, limits_that_leave_out_the_start_are_refused,
+             joints_that_the_method_does_not_solve_are_refused_by_name, a_large_mass_scale_is_taken, each_method_takes_its_own_step,
              without_it_the_step_is_the_studys, as_many_steps_would_be_another_time)
