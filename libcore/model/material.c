@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 TlStatus tl_materials_new(TlMaterials *m, int32_t count) {
@@ -71,16 +72,28 @@ void tl_hertz_combined(const TlMaterial *one, const TlMaterial *two, TlStiffness
   k->young_Pa = 2 * (1 - k->poisson * k->poisson) / normal;
 }
 
-static TlStatus check_value(const char *name, int32_t one, int32_t two, double value, double least,
-                            double most) {
-  if (value >= least && value <= most) return TL_OK; /* NaN is in no range */
-  return tl_fail(TL_EUSAGE, "%s of materials %d and %d = %g: must lie in [%g, %g]", name, one, two,
-                 value, least, most);
+const char *tl_pair_text(char text[TL_PAIR_TEXT], const TlMaterials *m, int32_t one, int32_t two) {
+  bool named = m->material && m->material[one].name[0] && m->material[two].name[0];
+  if (named)
+    snprintf(text, TL_PAIR_TEXT, "materials '%s' and '%s'", m->material[one].name,
+             m->material[two].name);
+  else
+    snprintf(text, TL_PAIR_TEXT, "materials %d and %d", one, two);
+  return text;
 }
 
-TlStatus tl_stiffness_check(const TlStiffness *k, int32_t one, int32_t two) {
+static TlStatus check_value(const TlMaterials *m, const char *name, int32_t one, int32_t two,
+                            double value, double least, double most) {
+  char pair[TL_PAIR_TEXT];
+  if (value >= least && value <= most) return TL_OK; /* NaN is in no range */
+  return tl_fail(TL_EUSAGE, "%s of %s = %g: must lie in [%g, %g]", name,
+                 tl_pair_text(pair, m, one, two), value, least, most);
+}
+
+TlStatus tl_stiffness_check(const TlMaterials *m, int32_t one, int32_t two) {
+  const TlStiffness *k = &m->law[tl_pair_law(m, one, two)].stiffness;
 #define F(key, member, unit, most, rule, help, preset, least, boundary)                            \
-  TL_TRY(check_value(#key, one, two, k->key, least, most));
+  TL_TRY(check_value(m, #key, one, two, k->key, least, most));
   TL_STIFFNESS_FIELDS(F, F)
 #undef F
   return TL_OK;
@@ -108,6 +121,7 @@ double tl_damping_of(double restitution) {
 }
 
 TlStatus tl_materials_finish(TlMaterials *m) {
+  char pair[TL_PAIR_TEXT];
   m->slips = false;
   for (int32_t i = 0; i < m->count; i++)
     for (int32_t j = 0; j < m->count; j++) {
@@ -116,10 +130,10 @@ TlStatus tl_materials_finish(TlMaterials *m) {
                  law->scar_modulus_Pa > 0;
       if (law->scar_modulus_Pa > 0 && law->drag_per_s > 0)
         return tl_fail(TL_EUSAGE,
-                       "materials %d and %d have scar_modulus_Pa and drag_per_s: each is the drag "
-                       "of the ground, give one of them",
-                       i, j);
-#define F(key, member, unit, most, ...) TL_TRY(check_value(#key, i, j, law->member, 0, most));
+                       "scar_modulus_Pa of %s: they have drag_per_s, too; each is the drag of the "
+                       "ground, give one of them",
+                       tl_pair_text(pair, m, i, j));
+#define F(key, member, unit, most, ...) TL_TRY(check_value(m, #key, i, j, law->member, 0, most));
       TL_PAIR_FIELDS(F)
 #undef F
       law->damping = tl_damping_of(law->restitution);

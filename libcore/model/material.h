@@ -156,8 +156,14 @@ TlPairLaw tl_pair_combined(const TlPairLaw *one, const TlPairLaw *two);
  * materials give their own values; a modulus of 0 (not known) gives 0. */
 void tl_hertz_combined(const TlMaterial *one, const TlMaterial *two, TlStiffness *stiffness);
 
-/* Are the values in their ranges? TL_EUSAGE names the value and the two materials. */
-TlStatus tl_stiffness_check(const TlStiffness *stiffness, int32_t one, int32_t two);
+/* For messages: "materials 'sand' and 'steel'", or their numbers where they have no names. */
+enum { TL_PAIR_TEXT = 2 * TL_MATERIAL_NAME + 32 };
+const char *tl_pair_text(char text[TL_PAIR_TEXT], const TlMaterials *materials, int32_t one,
+                         int32_t two);
+
+/* Are the values of this pair's stiffness in their ranges? TL_EUSAGE names the value and the two
+ * materials. */
+TlStatus tl_stiffness_check(const TlMaterials *materials, int32_t one, int32_t two);
 
 /* Check the table and fill what is derived; afterwards only friction may change. TL_EUSAGE names
  * the pair and the value that is out of its range; stiffness is the method's to check. */

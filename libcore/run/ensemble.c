@@ -6,6 +6,7 @@
 #include "run/bodies.h"
 #include "run/history.h"
 #include "run/materials.h"
+#include "run/refusal.h"
 #include "shape/moving.h"
 
 #include <math.h>
@@ -226,7 +227,7 @@ static TlStatus begin_release(Release *r) {
   TL_TRY(place_bodies(r));
   TL_TRY(tl_avatars_load(&run->model->avatars, run->model->dem, b, 0));
   TL_TRY(tl_run_refresh(run));
-  TL_TRY(tl_step_check(run->model->dem, &run->state->dem, run->work, 1));
+  TL_TRY(tl_run_refuse(run, tl_step_check(run->model->dem, &run->state->dem, run->work, 1), NULL));
   TL_TRY(tl_standstill_start(run));
   for (int64_t i = 0; i < b->owned; i++) {
     if (!is_block(b, i)) continue;

@@ -366,6 +366,49 @@ TlStatus tl_setup_materials(const TlSetup *s, TlMaterials *m) {
   return status;
 }
 
+/* ---- where a value is from ---- */
+
+/* Of a law; NULL: it has no such value. */
+static const double *law_value(const TlPairLaw *law, const char *key) {
+#define F(name, member, ...)                                                                       \
+  if (strcmp(key, #name) == 0) return &law->member;
+  TL_PAIR_FIELDS(F)
+#undef F
+  return NULL;
+}
+
+/* What an entry of the list of pairs says; negative: nothing. */
+static double pair_value(const TlPairSetup *pair, const char *key) {
+#define F(name, ...)                                                                               \
+  if (pair && strcmp(key, #name) == 0) return pair->name;
+  TL_PAIR_FIELDS(F)
+#undef F
+  return -1;
+}
+
+const char *tl_pair_key_path(char path[96], const TlSetup *s, const TlMaterials *m, int32_t one,
+                             int32_t two, const char *key) {
+  const double *value = law_value(&m->law[tl_pair_law(m, one, two)], key);
+  const TlPairSetup *listed[] = {listed_pair(s, one, two), listed_pair(s, one, one),
+                                 listed_pair(s, two, two)};
+  for (int k = 0; value && k < 3; k++) {
+    if (pair_value(listed[k], key) < 0 || pair_value(listed[k], key) != *value) continue;
+    snprintf(path, 96, "pairs.%lld.%s",
+             (long long)(listed[k] - (const TlPairSetup *)s->pairs.items), key);
+    return path;
+  }
+  const Base base = base_of(s);
+  bool contact = value && value < (const double *)&m->law[tl_pair_law(m, one, two)].stiffness;
+  bool surface = (!is_used(s, one, false) && is_used(s, one, true)) ||
+                 (!is_used(s, two, false) && is_used(s, two, true)) ||
+                 one == TL_MATERIAL_BOUNDARY || two == TL_MATERIAL_BOUNDARY;
+  if (contact && surface && *law_value(&base.boundary, key) != *value) surface = false;
+  if (contact && !surface && *law_value(&base.grain, key) != *value) surface = true;
+  snprintf(path, 96, "%s.%s%s", contact ? "contact" : tl_method_name((TlMethod)s->solver.method),
+           contact && surface ? "boundary_" : "", key);
+  return path;
+}
+
 double tl_material_density(const TlSetup *s, int32_t material) {
   int64_t item, place = listed_of(s, material, &item);
   const TlMaterialSetup *m = s->materials.items;

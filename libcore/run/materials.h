@@ -43,4 +43,9 @@ bool tl_materials_meet(const TlSetup *setup, int32_t one, int32_t two);
 /* Is one of them of bodies, and the other of terrain, planes, walls or a platen? */
 bool tl_materials_bound(const TlSetup *setup, int32_t one, int32_t two);
 
+/* The key of the study that this value of a pair is from, for messages: "pairs.2.adhesion_N",
+ * "contact.boundary_rolling". */
+const char *tl_pair_key_path(char path[96], const TlSetup *setup, const TlMaterials *materials,
+                             int32_t one, int32_t two, const char *key);
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "run/assembly_kinds.h"
+#include "run/refusal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,7 +52,8 @@ TlStatus tl_pour_check(TlRun *run) {
   if (status == TL_OK)
     status = tl_avatars_load(&run->model->avatars, run->model->dem, &some.bodies, 0);
   if (status == TL_OK)
-    status = tl_step_check(run->model->dem, &some, run->work, tl_comm_size(run->comm));
+    status = tl_run_refuse(
+        run, tl_step_check(run->model->dem, &some, run->work, tl_comm_size(run->comm)), NULL);
   tl_state_free(&some);
   return tl_comm_agree(run->comm, status);
 }

@@ -12,6 +12,7 @@
 #include "run/history.h"
 #include "run/plan.h"
 #include "run/pour.h"
+#include "run/refusal.h"
 #include "run/sense.h"
 #include "run/sinks.h"
 #include "run/step_problems.h"
@@ -152,8 +153,9 @@ static TlStatus add_provenance(const TlRun *run) {
 /* The checks of the solver before the first step, of the grains that are here and of those that will
  * be poured. */
 static TlStatus check_grains(TlRun *run) {
-  TL_TRY(tl_comm_agree(run->comm, tl_step_check(run->model->dem, &run->state->dem, run->work,
-                                                tl_comm_size(run->comm))));
+  TlStatus status =
+      tl_step_check(run->model->dem, &run->state->dem, run->work, tl_comm_size(run->comm));
+  TL_TRY(tl_comm_agree(run->comm, tl_run_refuse(run, status, NULL)));
   return tl_pour_check(run);
 }
 
@@ -366,7 +368,7 @@ TlStatus tl_run_advance(TlRun *run) {
   tl_step_problems_watch(run);
   TlStatus status = tl_step(run->model->dem, &run->state->dem, &run->controls, run->work,
                             tl_dist_sync(run->dist), &report);
-  TL_TRY(tl_comm_agree(run->comm, explain(run, status)));
+  TL_TRY(tl_comm_agree(run->comm, explain(run, tl_run_refuse(run, status, NULL))));
   tl_audit_enter(run->audit, TL_AUDIT_OUTPUT);
   add_up(&run->state->totals, &report);
   tl_air_drag(run);

@@ -13,6 +13,7 @@
 #include "run/places.h"
 #include "run/pour.h"
 #include "run/plan.h"
+#include "run/refusal.h"
 #include "run/sense.h"
 #include "shape/avatar_shared.h"
 #include "shape/terrain_rough.h"
@@ -71,15 +72,12 @@ static TlStatus read_study_text(TlRun *run) {
   return TL_OK;
 }
 
-/* What one key says against another is told at the section's place, by whoever solves. */
+/* What one key says against another is told in its place, by whoever solves. */
 static TlStatus check_solver(const TlRun *run, const TlSolverConfig *config) {
   TlModel *trial = NULL;
   TlStatus status = tl_model_new(&trial, config, (TlAvatarSource){0}, NULL, 0);
   tl_model_free(trial);
-  if (status != TL_EUSAGE) return status;
-  char text[1024];
-  snprintf(text, sizeof text, "%s", tl_message());
-  return tl_study_fail(&run->model->study, TL_EINPUT, "solver", "%s", text);
+  return tl_run_refuse(run, status, "solver");
 }
 
 static TlStatus read_study(TlRun *run) {
@@ -122,6 +120,7 @@ static TlStatus settle_study(TlRun *run) {
     TL_TRY(TL_NEW(run->state->apparatus, run->model->apparatus->state.bytes));
   TL_TRY(tl_apparatus_expand(&run->model->setup));
   TL_TRY(tl_setup_materials(&run->model->setup, &run->model->materials));
+  TL_TRY(tl_materials_check_laws(&run->model->setup, &run->model->materials, &run->model->study));
   TlSolverConfig config = tl_setup_solver(&run->model->setup);
   config.materials = &run->model->materials;
   return check_solver(run, &config);
@@ -353,7 +352,7 @@ TlStatus tl_run_new_solver(TlRun *run) {
                       run->model->boundaries, run->model->boundary_count));
   (*model)->shapes->shared = run->model->shared;
   TL_TRY(tl_study_shapes_register(&run->model->shapes, *model));
-  TL_TRY(tl_nets_register(&run->model->nets, *model));
+  TL_TRY(tl_run_refuse(run, tl_nets_register(&run->model->nets, *model), NULL));
   TL_TRY(tl_workspace_new(&run->work, *model));
   tl_workspace_keep_bonds(run->work, run->constraints.bonds);
   tl_workspace_audit(run->work, run->audit);

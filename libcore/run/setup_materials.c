@@ -187,3 +187,39 @@ TlStatus tl_materials_check(const TlSetup *setup, const TlStudy *study) {
   TL_TRY(check_used(setup, study));
   return check_pairs(setup, study);
 }
+
+/* ---- laws ---- */
+
+/* Does a law pull within this overlap? material: one of the two; -1: any. */
+static bool pulls(const TlMaterials *m, double overlap_m, int32_t material) {
+  for (int32_t i = 0; i < m->count; i++)
+    for (int32_t j = 0; j < m->count; j++) {
+      const TlPairLaw *law = &m->law[tl_pair_law(m, i, j)];
+      if (law->adhesion_N > 0 && law->adhesive_overlap_m == overlap_m &&
+          (material < 0 || i == material))
+        return true;
+    }
+  return false;
+}
+
+TlStatus tl_materials_check_laws(const TlSetup *s, const TlMaterials *m, const TlStudy *study) {
+  static const char why[] =
+      "no contact pulls within this overlap: give its adhesion_N, too, or leave this out";
+  const TlPairSetup *p = s->pairs.items;
+  const TlContactSetup *c = &s->contact;
+  for (int64_t i = 0; i < s->pairs.count; i++) {
+    char path[64];
+    int32_t one = tl_material_named(s, p[i].between.items[0]),
+            two = tl_material_named(s, p[i].between.items[1]);
+    if (!(p[i].adhesive_overlap_m > 0) || m->law[tl_pair_law(m, one, two)].adhesion_N > 0 ||
+        (one == two && pulls(m, p[i].adhesive_overlap_m, one)))
+      continue;
+    snprintf(path, sizeof path, "pairs.%lld.adhesive_overlap_m", (long long)i);
+    return tl_study_fail(study, TL_EINPUT, path, "%s", why);
+  }
+  if (c->adhesive_overlap_m > 0 && !pulls(m, c->adhesive_overlap_m, -1))
+    return tl_study_fail(study, TL_EINPUT, "contact.adhesive_overlap_m", "%s", why);
+  if (c->boundary_adhesive_overlap_m > 0 && !pulls(m, c->boundary_adhesive_overlap_m, -1))
+    return tl_study_fail(study, TL_EINPUT, "contact.boundary_adhesive_overlap_m", "%s", why);
+  return TL_OK;
+}

@@ -56,5 +56,9 @@ struct TlSetup;
  * restitution of their own at walls, classes, nets and membranes work as before materials came, and
  * are warned about once. */
 TlStatus tl_materials_check(const struct TlSetup *setup, const TlStudy *study);
+struct TlMaterials;
+/* And what the laws that follow make useless: an overlap of adhesion without adhesion. */
+TlStatus tl_materials_check_laws(const struct TlSetup *setup, const struct TlMaterials *materials,
+                                 const TlStudy *study);
 
 #endif

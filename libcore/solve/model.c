@@ -40,6 +40,7 @@ static TlStatus check_config(const TlSolverConfig *c) {
 
 /* Values of pairs that not every method can give. */
 static TlStatus check_resistance(const TlMaterials *m, TlMethod method) {
+  char pair[TL_PAIR_TEXT];
   for (int32_t i = 0; i < m->count && !tl_method(method)->resists; i++)
     for (int32_t j = 0; j <= i; j++) {
       const TlPairLaw *law = &m->law[tl_pair_law(m, i, j)];
@@ -50,9 +51,8 @@ static TlStatus check_resistance(const TlMaterials *m, TlMethod method) {
       if (value)
         return tl_fail(
             TL_EUSAGE,
-            "%s of materials %d and %d: method %s has none; leave it out, or solver.method "
-            "nonsmooth",
-            value, i, j, tl_method_name(method));
+            "%s of %s: method %s has none; leave it out, or take solver.method: nonsmooth",
+            value, tl_pair_text(pair, m, i, j), tl_method_name(method));
     }
   return TL_OK;
 }

@@ -594,8 +594,10 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
 
 /* ---- the method ---- */
 
-static TlStatus check_law(const TlModel *m, int32_t one, int32_t two, const TlPairLaw *law) {
-  char name[80];
+static TlStatus check_law(const TlModel *m, int32_t one, int32_t two) {
+  const TlPairLaw *law = &m->materials.law[tl_pair_law(&m->materials, one, two)];
+  char name[TL_PAIR_TEXT + 40], pair[TL_PAIR_TEXT];
+  tl_pair_text(pair, &m->materials, one, two);
   bool hertz = m->nonsmooth.law == TL_MAP_HERTZ;
   if (law->tangential_restitution > 0)
     return tl_fail(TL_EUSAGE,
@@ -606,14 +608,13 @@ static TlStatus check_law(const TlModel *m, int32_t one, int32_t two, const TlPa
                    "of the methods by impulses: another solver.method");
   if (law->adhesion_N > 0 && !(law->adhesive_overlap_m > 0))
     return tl_fail(TL_EUSAGE,
-                   "adhesion_N of materials %d and %d wants an adhesive_overlap_m above 0: within "
-                   "it the contact pulls",
-                   one, two);
-  snprintf(name, sizeof name, "%s of materials %d and %d", hertz ? "young_Pa" : "normal_N_m", one,
-           two);
+                   "adhesion_N of %s: wants an adhesive_overlap_m above 0, too: within it the "
+                   "contact pulls",
+                   pair);
+  snprintf(name, sizeof name, "%s of %s", hertz ? "young_Pa" : "normal_N_m", pair);
   const TlStiffness *k = &law->stiffness;
   TL_TRY(tl_solver_check_value(name, hertz ? k->young_Pa : k->normal_N_m, 1e-30, 1e30));
-  return tl_stiffness_check(k, one, two);
+  return tl_stiffness_check(&m->materials, one, two);
 }
 
 static TlStatus check(const TlModel *m) {
@@ -630,23 +631,31 @@ static TlStatus check(const TlModel *m) {
                               "set it to off");
   for (int32_t i = 0; i < m->materials.count; i++)
     for (int32_t j = 0; j <= i; j++)
-      TL_TRY(check_law(m, i, j, &m->materials.law[tl_pair_law(&m->materials, i, j)]));
+      TL_TRY(check_law(m, i, j));
   return TL_OK;
 }
 
 /* A contact cannot pull harder than its stiffness lets it at no overlap (Correction 27b). */
 static TlStatus check_adhesion(const TlModel *m, const TlColliders *x, int64_t i) {
+  char pair[TL_PAIR_TEXT];
   for (int32_t other = 0; other < m->materials.count; other++) {
     const TlPairLaw *law = &m->materials.law[tl_pair_law(&m->materials, x->material[i], other)];
     if (!(law->adhesion_N > 0)) continue;
     double radius = 0.5 * x->radius[i], d = law->adhesive_overlap_m;
     double k = tl_nonsmooth_stiffness(m->nonsmooth.law, &law->stiffness, radius);
     double most = m->nonsmooth.law == TL_MAP_LINEAR ? k * d : k * d * sqrt(d);
+    if (d > x->radius[i])
+      return tl_fail(TL_EUSAGE,
+                     "adhesive_overlap_m of %s: %g m is more than the radius of grain %lld, %.4g m: "
+                     "give a small part of it",
+                     tl_pair_text(pair, &m->materials, x->material[i], other), d,
+                     (long long)x->id[i], x->radius[i]);
     if (most < law->adhesion_N)
       return tl_fail(TL_EUSAGE,
-                     "grain %lld: an adhesive_overlap_m of %g holds %g N at most and not the "
-                     "adhesion_N of %g; a larger overlap, or stiffer grains",
-                     (long long)x->id[i], d, most, law->adhesion_N);
+                     "adhesive_overlap_m of %s: an overlap of %g m holds grain %lld by %.4g N at "
+                     "most, and not by the adhesion_N of %g: a larger overlap, or stiffer grains",
+                     tl_pair_text(pair, &m->materials, x->material[i], other), d,
+                     (long long)x->id[i], most, law->adhesion_N);
   }
   return TL_OK;
 }

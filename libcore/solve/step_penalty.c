@@ -417,11 +417,20 @@ static bool has_step(const TlBodies *b, int64_t i) {
   return !(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED));
 }
 
-static double safe_step(const TlModel *m, const TlBodies *b) {
+/* The shortest of the steps that are safe for each of the owned bodies; *body: whose that is. */
+static double shortest_step(const TlModel *m, const TlBodies *b, int64_t *body) {
   double least = INFINITY;
-  for (int64_t i = 0; i < b->owned; i++)
-    if (has_step(b, i)) least = tl_min(least, stable_step(m, b, i));
+  for (int64_t i = 0; i < b->owned; i++) {
+    double stable = has_step(b, i) ? stable_step(m, b, i) : INFINITY;
+    if (stable < least) *body = i;
+    least = tl_min(least, stable);
+  }
   return least;
+}
+
+static double safe_step(const TlModel *m, const TlBodies *b) {
+  int64_t body;
+  return shortest_step(m, b, &body);
 }
 
 static TlStatus check_joint(const TlBodies *b, int64_t i) {
@@ -454,17 +463,19 @@ static TlStatus check_bodies(const TlModel *m, const TlBodies *b) {
     if (points && !(tl_law_value(need, &m->materials.law[0].stiffness) > 0))
       return tl_fail(
           TL_EUSAGE,
-          "grain %lld is solved in closed form, and bears at points on what is neither a "
-          "plane nor a polyhedron: give the stiffness of a point, too: %s of section penalty",
-          (long long)b->id[i], need->key);
-    double stable = stable_step(m, b, i);
-    if (!(m->step_s <= stable))
-      return tl_fail(TL_EUSAGE,
-                     "a time step of %g s is above the %g s that are safe for grain %lld (mass %g "
-                     "kg): a shorter step, a softer contact, or more mass",
-                     m->step_s, stable, (long long)b->id[i], b->mass[i]);
+          "penalty.%s: is needed, too: grain %lld is solved in closed form, and bears at points "
+          "on what is neither a plane nor a polyhedron; give the stiffness of a point in the study "
+          "or by --set penalty.%s=VALUE",
+          need->key, (long long)b->id[i], need->key);
   }
-  return TL_OK;
+  int64_t i = 0;
+  double safe = shortest_step(m, b, &i);
+  if (m->step_s <= safe) return TL_OK;
+  return tl_fail(TL_EUSAGE,
+                 "penalty.dt_s: a time step of %g s is above the %.4g s that are safe for all "
+                 "grains, of which grain %lld (mass %g kg) has the shortest: give a shorter "
+                 "penalty.dt_s, a softer contact, or more mass",
+                 m->step_s, safe, (long long)b->id[i], b->mass[i]);
 }
 
 static TlStatus step_by_springs(TlStep *s, TlStepReport *r) {
@@ -486,13 +497,14 @@ static TlStatus step_by_springs(TlStep *s, TlStepReport *r) {
 
 /* ---- the method ---- */
 
-static TlStatus check_stiffness(const TlModel *c, int32_t one, int32_t two, const TlStiffness *k) {
+static TlStatus check_stiffness(const TlModel *c, int32_t one, int32_t two) {
+  const TlStiffness *k = &c->materials.law[tl_pair_law(&c->materials, one, two)].stiffness;
   const TlNormalLaw *law = tl_law(c->penalty.law);
   const TlLawNeed *need = c->penalty.spread == TL_SPREAD_TRACTION ? &law->surface : &law->point;
-  char name[80];
-  snprintf(name, sizeof name, "%s of materials %d and %d", need->key, one, two);
+  char name[TL_PAIR_TEXT + 40], pair[TL_PAIR_TEXT];
+  snprintf(name, sizeof name, "%s of %s", need->key, tl_pair_text(pair, &c->materials, one, two));
   TL_TRY(tl_solver_check_value(name, tl_law_value(need, k), 1e-30, 1e30));
-  return tl_stiffness_check(k, one, two);
+  return tl_stiffness_check(&c->materials, one, two);
 }
 
 static TlStatus check_penalty(const TlModel *c) {
@@ -523,7 +535,7 @@ static TlStatus check_penalty(const TlModel *c) {
                        "friction that rises with the distance slid, drag and scars of the "
                        "ground, and restitution that falls with the speed are of the "
                        "methods by impulses: another solver.method");
-      TL_TRY(check_stiffness(c, i, j, &law->stiffness));
+      TL_TRY(check_stiffness(c, i, j));
     }
   return TL_OK;
 }

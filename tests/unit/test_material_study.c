@@ -378,11 +378,54 @@ START_TEST(errors_name_the_place) {
       {"materials: [{name: ice}]\n" /* also where it is the default */
        "walls: [{kind: plane, material: ice, restitution: -1}]\n",
        "materials.yaml:5:38: walls.0.restitution: the material 'ice' says it"},
+      {"contact: {rolling: 0.1}\nfree_fall: yes\n",
+       "materials.yaml:4:11: contact.rolling: rolling of materials 'grain' and 'grain': method "
+       "etm-level has none"},
+      {"materials: [{name: ice}]\npairs: [{between: [grain, grain]}, {between: [grain, ice], "
+       "adhesion_N: 0.1}]\nfree_fall: yes\n",
+       "materials.yaml:5:60: pairs.1.adhesion_N: adhesion_N of materials 'ice' and 'grain': "},
+      {"contact: {boundary_twisting: 0.1}\nfree_fall: yes\n",
+       "contact.boundary_twisting: twisting of materials "},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     TlRun run;
     char *text = tl_format("%s%s", HEAD, cases[i].rest);
     CK_FAILS(open_study(&run, text), TL_EINPUT, cases[i].words);
+    tl_run_close(&run);
+    tl_free(text);
+  }
+}
+END_TEST
+
+/* Of the nonsmooth method. */
+START_TEST(adhesion_that_cannot_pull_is_refused_in_its_place) {
+  const struct {
+    const char *rest, *words;
+  } cases[] = {
+      {"contact: {adhesive_overlap_m: 1.0e-5}\n",
+       "materials.yaml:4:11: contact.adhesive_overlap_m: no contact pulls within this overlap: "
+       "give its adhesion_N, too"},
+      {"pairs: [{between: [grain, boundary], adhesive_overlap_m: 1.0e-5}]\n"
+       "contact: {adhesion_N: 0.1, adhesive_overlap_m: 1.0e-4}\n",
+       "materials.yaml:4:38: pairs.0.adhesive_overlap_m: no contact pulls"},
+      {"contact: {adhesion_N: 0.1}\n",
+       "materials.yaml:4:11: contact.adhesion_N: adhesion_N of materials 'grain' and 'grain': "
+       "wants an adhesive_overlap_m above 0, too"},
+      {"contact: {adhesion_N: 0.1, adhesive_overlap_m: 0.5}\n",
+       "materials.yaml:4:28: contact.adhesive_overlap_m: adhesive_overlap_m of materials 'grain' "
+       "and 'grain': 0.5 m is more than the radius of grain 0, 0.01 m"},
+      {"pairs: [{between: [grain, grain], adhesion_N: 1.0e+4, adhesive_overlap_m: 1.0e-5}]\n",
+       "materials.yaml:4:55: pairs.0.adhesive_overlap_m: adhesive_overlap_m of materials 'grain' "
+       "and 'grain': an overlap of 1e-05 m holds grain 0 by 0.0159 N at most"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    TlRun run;
+    char *text = tl_format(HEAD "%ssolver: {method: nonsmooth}\nnonsmooth: {young_Pa: 1.0e+7}\n"
+                                "free_fall: yes\n",
+                           cases[i].rest);
+    TlStatus status = open_study(&run, text);
+    if (status == TL_OK) status = tl_run_go(&run);
+    CK_FAILS(status, TL_EINPUT, cases[i].words);
     tl_run_close(&run);
     tl_free(text);
   }
@@ -408,4 +451,4 @@ TL_TEST_MAIN("materials of studies", old_keys_and_the_new_form_give_the_same_bit
              each_block_stops_by_the_friction_of_its_own_pair,
              steel_meets_sand_with_the_masses_of_both, results_hold_materials_and_pairs,
              what_no_pair_says_is_combined, drawn_grains_are_of_the_material_of_their_shape,
-             errors_name_the_place, the_effective_study_reads_back)
+             errors_name_the_place, adhesion_that_cannot_pull_is_refused_in_its_place, the_effective_study_reads_back)

@@ -171,6 +171,46 @@ START_TEST(joints_that_the_method_does_not_solve_are_refused_by_name) {
 }
 END_TEST
 
+static void study_fails(const char *text, char *set, const char *words) {
+  TlRun run;
+  TlStatus status = open_study(&run, text, set);
+  if (status == TL_OK) status = tl_run_go(&run);
+  CK_FAILS(status, TL_EINPUT, words);
+  tl_run_close(&run);
+}
+
+#define NONSMOOTH                                                                                  \
+  "time: {dt_s: 1.0e-4, duration_s: 0.01}\nsolver: {method: nonsmooth}\n"                          \
+  "nonsmooth: {young_Pa: 1.0e+7}\n"
+
+START_TEST(a_net_is_not_reduced) {
+  study_fails(NONSMOOTH "reduction: {split: contact}\n"
+                        "nets: [{corner_m: [0, 0, -0.5], along_m: [1, 0, 0], across_m: [0, 1, 0], "
+                        "spacing_m: 0.2, radius_m: 0.01, stiffness_N_m: 100}]\n",
+              "seed=1", "both.yaml:4:13: reduction.split: no scene with nets or a membrane");
+}
+END_TEST
+
+/* Of bodies, known when they are there. */
+START_TEST(what_the_penalty_method_refuses_of_bodies_has_its_place) {
+  static const struct {
+    const char *penalty, *words;
+  } cases[] = {
+      {"{spread: traction, normal_Pa_m: 1.0e+7}",
+       "both.yaml:3:1: penalty.normal_N_m: is needed, too: grain 0 is solved in closed form"},
+      {"{spread: deepest, normal_N_m: 1.0e+9, dt_s: 1.0e-4}",
+       "both.yaml:3:48: penalty.dt_s: a time step of 0.0001 s is above the "},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char *text = tl_format("time: {dt_s: 1.0e-4, duration_s: 0.01}\nsolver: {method: penalty}\n"
+                           "penalty: %s\n",
+                           cases[i].penalty);
+    study_fails(text, "seed=1", cases[i].words);
+    tl_free(text);
+  }
+}
+END_TEST
+
 /* Its density then was beyond what the solver took, up to a million. */
 START_TEST(a_large_mass_scale_is_taken) {
   TlRun run;
@@ -185,5 +225,6 @@ END_TEST
 
 TL_TEST_MAIN("studies for two methods", what_the_solver_refuses_the_study_refuses_in_its_place,
              a_motor_without_a_force_is_refused, limits_that_leave_out_the_start_are_refused,
-             joints_that_the_method_does_not_solve_are_refused_by_name, a_large_mass_scale_is_taken, each_method_takes_its_own_step,
+             joints_that_the_method_does_not_solve_are_refused_by_name,
+             what_the_penalty_method_refuses_of_bodies_has_its_place, a_net_is_not_reduced, a_large_mass_scale_is_taken, each_method_takes_its_own_step,
              without_it_the_step_is_the_studys, as_many_steps_would_be_another_time)
