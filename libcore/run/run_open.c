@@ -15,6 +15,7 @@
 #include "run/plan.h"
 #include "run/refusal.h"
 #include "run/sense.h"
+#include "run/step_problems.h"
 #include "shape/avatar_shared.h"
 #include "shape/terrain_rough.h"
 
@@ -97,6 +98,7 @@ static TlStatus read_study(TlRun *run) {
     return tl_study_fail(&run->model->study, TL_EINPUT, "solver.method",
                          "this method works on %d rank%s; use etm-level on %d", most,
                          most == 1 ? "" : "s", tl_comm_size(run->comm));
+  TL_TRY(tl_step_problems_check(run));
   if (!run->folder)
     run->folder = o->output                  ? tl_strdup(o->output)
                   : run->model->setup.output ? beside_study(run, run->model->setup.output)

@@ -19,6 +19,22 @@ TlStatus tl_step_problem_write(const char *path, int64_t step, double time_s,
   return tl_results_write_tables(path, "talus problem", step, time_s, table, TL_NS_LISTS);
 }
 
+TlStatus tl_step_problems_check(const TlRun *run) {
+  const TlSetup *s = &run->model->setup;
+  static const char key[] = "nonsmooth.problems_every_s";
+  if (s->solver.method != TL_NONSMOOTH || !(s->nonsmooth.problems_every_s > 0)) return TL_OK;
+  if (s->joints.count > 0 || tl_setup_apparatus(s))
+    return tl_study_fail(&run->model->study, TL_EINPUT, key,
+                         "a problem with joints%s cannot be written to a file: set it to 0",
+                         s->joints.count > 0 ? "" : ", as the platen's,");
+  if (tl_comm_size(run->comm) > 1)
+    return tl_study_fail(&run->model->study, TL_EINPUT, key,
+                         "problems of steps are written by one rank alone, and this run has %d: "
+                         "set it to 0, or start one rank",
+                         tl_comm_size(run->comm));
+  return TL_OK;
+}
+
 /* In the middle of a step, which counts when it is over. */
 static TlStatus take(void *context, const TlNsProblem *problem) {
   const TlRun *run = context;

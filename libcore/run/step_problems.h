@@ -12,6 +12,8 @@
 
 struct TlRun;
 
+/* Can this study's problems be written, where it asks for them? Else TL_EINPUT at the key. */
+TlStatus tl_step_problems_check(const struct TlRun *run);
 /* Before each step: its problem is written, where it is due. */
 void tl_step_problems_watch(struct TlRun *run);
 /* As a file of its own. TL_EUSAGE where the problem has joints. */

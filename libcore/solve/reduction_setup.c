@@ -1,9 +1,12 @@
 #include "solve/reduction_setup.h"
 
+#include "base/log.h"
+#include "base/mem.h"
 #include "conf/keys.h"
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 const TlParam tl_reduction_params[] = {
     CHOICE(TlReductionSetup, split, "off", "off|sensors|contact|trial|both",
@@ -59,7 +62,63 @@ const TlStudySection tl_reduction_sections[] = {
 };
 _Static_assert(COUNT(tl_reduction_sections) == TL_REDUCTION_SECTIONS, "sections of reduction");
 
-TlStatus tl_reduction_check(const TlReductionSetup *s, bool reduces, const TlStudy *study) {
+/* What would merge and be split again at once: NULL, or the key. */
+static const char *merges_above_split(const TlReductionSetup *s) {
+  if (s->split != TL_SPLIT_CONTACT && s->split != TL_SPLIT_BOTH) return NULL;
+  if (s->merge_in_m_s > s->split_in_m_s) return "merge_in_m_s";
+  return s->merge_tangential_m_s > s->split_tangential_m_s ? "merge_tangential_m_s" : NULL;
+}
+
+static bool starts(const char *key, const char *with) {
+  return strncmp(key, with, strlen(with)) == 0;
+}
+
+/* Why a key does nothing beside the others; NULL: it does something. */
+static const char *idle_because(const TlReductionSetup *s, const char *key) {
+  bool speeds = strcmp(key, "trial_in_m_s") == 0 || strcmp(key, "trial_out_m_s") == 0 ||
+                strcmp(key, "trial_tangential_m_s") == 0;
+  if (starts(key, "trial_") && s->split != TL_SPLIT_TRIAL && s->split != TL_SPLIT_BOTH)
+    return "it is of split: trial or both";
+  if (speeds && !s->trial_velocity) return "it wants trial_velocity: yes";
+  if (starts(key, "split_") && s->split != TL_SPLIT_CONTACT && s->split != TL_SPLIT_BOTH)
+    return "it is of split: contact or both";
+  return NULL;
+}
+
+/* Only of values that are not the default: a study that a run has saved says all keys. */
+static TlStatus warn_of_idle(const TlReductionSetup *s, double end_s, const TlStudy *study) {
+  TlReductionSetup usual = *s;
+  char path[64], place[256];
+  TL_TRY(tl_params_defaults(tl_reduction_params, TL_REDUCTION_PARAMS, &usual));
+  if (s->split == TL_SPLIT_OFF) {
+    if (tl_study_says(study, "reduction", place, sizeof place) &&
+        !tl_study_says(study, "reduction.split", path, sizeof path))
+      tl_log_warn("%s: section reduction does nothing: reduction.split is not given", place);
+    if (s->sensors.count > 0 &&
+        tl_study_says(study, "reduction.sensors", place, sizeof place))
+      tl_log_warn("%s: reduction.sensors does nothing: reduction.split is off", place);
+    return TL_OK;
+  }
+  for (size_t i = 0; i < TL_REDUCTION_PARAMS; i++) {
+    const TlParam *p = &tl_reduction_params[i];
+    const char *why = idle_because(s, p->key);
+    if (!why) continue;
+    char *now = tl_param_format(p, s), *preset = tl_param_format(p, &usual);
+    bool other = now && preset && strcmp(now, preset) != 0;
+    tl_free(now);
+    tl_free(preset);
+    snprintf(path, sizeof path, "reduction.%s", p->key);
+    if (other && tl_study_says(study, path, place, sizeof place))
+      tl_log_warn("%s: %s does nothing: %s", place, path, why);
+  }
+  if (s->from_s >= end_s && tl_study_says(study, "reduction.from_s", place, sizeof place))
+    tl_log_warn("%s: reduction.from_s: nothing is merged before %g s, and the run ends at %g s", place,
+                s->from_s, end_s);
+  return TL_OK;
+}
+
+TlStatus tl_reduction_check(const TlReductionSetup *s, bool reduces, double end_s,
+                            const TlStudy *study) {
   const TlSensorSetup *sensor = s->sensors.items;
   if (s->split != TL_SPLIT_OFF && !reduces)
     return tl_study_fail(study, TL_EINPUT, "reduction.split",
@@ -79,7 +138,18 @@ TlStatus tl_reduction_check(const TlReductionSetup *s, bool reduces, const TlStu
       if (!(sensor[i].low_m[k] < sensor[i].high_m[k]))
         return tl_study_fail(study, TL_EINPUT, path, "must lie above low_m along each axis");
     }
-  return TL_OK;
+  const char *above = merges_above_split(s);
+  if (above) {
+    char path[64];
+    const char *quantity = &above[strlen("merge_")];
+    bool in = strcmp(quantity, "in_m_s") == 0;
+    snprintf(path, sizeof path, "reduction.%s", above);
+    return tl_study_fail(study, TL_EINPUT, path,
+                         "%g m/s is above split_%s, %g m/s: what merges would be split at once",
+                         in ? s->merge_in_m_s : s->merge_tangential_m_s, quantity,
+                         in ? s->split_in_m_s : s->split_tangential_m_s);
+  }
+  return warn_of_idle(s, end_s, study);
 }
 
 static TlVec3 corner(const double x[3]) {

@@ -110,4 +110,12 @@ sed 's/^reduction:.*/reduction: {split: contact, sensors: [{low_m: [0, 0, 0], hi
   config/conveyor-pile.yaml >"$dir/sensor.yaml"
 "$solve" "$dir/sensor.yaml" -q -o "$dir/no" >/dev/null 2>"$dir/log" && fail "an empty sensor is taken"
 grep -qF "reduction.sensors.0.high_m" "$dir/log" || fail "sensor: $(cat "$dir/log")"
+
+warned() { # text of the warning, then what is set
+  local text=$1; shift
+  "$solve" -n config/conveyor-pile.yaml "$@" -o "$dir/no" >/dev/null 2>"$dir/log" || fail "refused: $(cat "$dir/log")"
+  grep -qF "$text" "$dir/log" || fail "'$text' is not in: $(cat "$dir/log")"
+}
+warned "reduction.trial_force does nothing: it is of split: trial or both" --set reduction.trial_force=0.1
+warned "nothing is merged before 1000 s, and the run ends at" --set reduction.from_s=1000
 exit $bad

@@ -183,6 +183,35 @@ static void study_fails(const char *text, char *set, const char *words) {
   "time: {dt_s: 1.0e-4, duration_s: 0.01}\nsolver: {method: nonsmooth}\n"                          \
   "nonsmooth: {young_Pa: 1.0e+7}\n"
 
+START_TEST(a_reduction_that_makes_no_sense_is_refused_in_its_place) {
+  study_fails(NONSMOOTH "reduction: {split: contact, merge_in_m_s: 0.2}\n", "seed=1",
+              "both.yaml:4:29: reduction.merge_in_m_s: 0.2 m/s is above split_in_m_s, 0.15 m/s");
+  study_fails(NONSMOOTH "reduction: {split: both, split_tangential_m_s: 1.0e-3}\n", "seed=1",
+              "reduction.merge_tangential_m_s: 0.0025 m/s is above split_tangential_m_s, 0.001 m/s");
+  TlRun run; /* nothing is split by contacts */
+  CK_OK(open_study(&run, NONSMOOTH "reduction: {split: trial, merge_in_m_s: 0.2}\n", "seed=1"));
+  tl_run_close(&run);
+}
+END_TEST
+
+START_TEST(problems_with_joints_are_refused_at_the_start) {
+  TlRun run;
+  char *path = tl_path_join(tl_test_folder(), "problems.yaml");
+  static const char text[] = "time: {dt_s: 1.0e-4, duration_s: 0.01}\nfree_fall: yes\n"
+                             "shapes: [{name: ball, kind: sphere, diameter_m: 0.02}]\n"
+                             "bodies: [{name: low, shape: ball, position_m: [0, 0, 0]}]\n"
+                             "joints: [{kind: weld, body: low}]\nsolver: {method: nonsmooth}\n"
+                             "nonsmooth: {young_Pa: 1.0e+7, problems_every_s: 0.001}\n";
+  TlRunOptions options = {.study = path, .no_output = true};
+  CK_OK(tl_file_write(path, text, strlen(text), true));
+  CK_FAILS(tl_run_open(&run, NULL, &options), TL_EINPUT,
+           "problems.yaml:7:31: nonsmooth.problems_every_s: a problem with joints cannot be "
+           "written to a file: set it to 0");
+  tl_run_close(&run);
+  tl_free(path);
+}
+END_TEST
+
 START_TEST(a_net_is_not_reduced) {
   study_fails(NONSMOOTH "reduction: {split: contact}\n"
                         "nets: [{corner_m: [0, 0, -0.5], along_m: [1, 0, 0], across_m: [0, 1, 0], "
@@ -226,5 +255,7 @@ END_TEST
 TL_TEST_MAIN("studies for two methods", what_the_solver_refuses_the_study_refuses_in_its_place,
              a_motor_without_a_force_is_refused, limits_that_leave_out_the_start_are_refused,
              joints_that_the_method_does_not_solve_are_refused_by_name,
-             what_the_penalty_method_refuses_of_bodies_has_its_place, a_net_is_not_reduced, a_large_mass_scale_is_taken, each_method_takes_its_own_step,
+             what_the_penalty_method_refuses_of_bodies_has_its_place, a_net_is_not_reduced,
+             a_reduction_that_makes_no_sense_is_refused_in_its_place,
+             problems_with_joints_are_refused_at_the_start, a_large_mass_scale_is_taken, each_method_takes_its_own_step,
              without_it_the_step_is_the_studys, as_many_steps_would_be_another_time)
