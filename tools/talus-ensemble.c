@@ -1,4 +1,5 @@
 #include "base/comm.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/par.h"
@@ -150,7 +151,9 @@ static TlStatus ensemble(const TlCall *call) {
     return tl_fail(TL_EUSAGE, "-o says where the results go; see talus-ensemble --help");
   call->provenance->ranks = tl_comm_size(comm);
   TlStatus status =
-      tl_comm_rank(comm) == 0 ? tl_provenance_input(call->provenance, call->argv[0]) : TL_OK;
+      tl_comm_rank(comm) == 0 && !tl_is_folder(call->argv[0]) /* refused later */
+          ? tl_provenance_input(call->provenance, call->argv[0])
+          : TL_OK;
   in_step = true;
   TL_TRY(tl_comm_agree(comm, status));
   TlRunOptions options = {.study = call->argv[0],

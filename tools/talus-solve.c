@@ -1,4 +1,5 @@
 #include "base/comm.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/par.h"
@@ -419,7 +420,9 @@ static TlStatus solve(const TlCall *call) {
   if (o->resume && call->overwrite)
     return tl_fail(TL_EUSAGE, "--resume continues results, --overwrite replaces them; choose one");
   TlStatus status =
-      tl_comm_rank(comm) == 0 && !o->resume ? tl_provenance_input(p, call->argv[0]) : TL_OK;
+      tl_comm_rank(comm) == 0 && !o->resume && !tl_is_folder(call->argv[0]) /* refused later */
+          ? tl_provenance_input(p, call->argv[0])
+          : TL_OK;
   in_step = true;
   TL_TRY(tl_comm_agree(comm, status));
   TlRunOptions options = {.study = call->argv[0],

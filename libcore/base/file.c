@@ -98,6 +98,11 @@ TlStatus tl_file_copy(const char *from, const char *to) {
   return status;
 }
 
+bool tl_is_folder(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 TlStatus tl_dir_make(const char *path) {
   char *part = tl_strdup(path);
   if (!part) return TL_ENOMEM;

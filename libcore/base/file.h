@@ -20,6 +20,8 @@ TlStatus tl_file_read(const char *path, char **text, size_t *size);
 TlStatus tl_file_write(const char *path, const void *bytes, size_t size, bool overwrite);
 /* Bytes of one file into another, which is made or emptied: for a temporary. */
 TlStatus tl_file_copy(const char *from, const char *to);
+/* Is there a folder of this name? */
+bool tl_is_folder(const char *path);
 TlStatus tl_dir_make(const char *path); /* with parents; fine when it is there */
 /* The next name of a folder opened by opendir (path: for the message), without "." and ".."; NULL
  * at its end. Borrowed until the next call. TL_EIO when the rest of the folder cannot be read,

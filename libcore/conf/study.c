@@ -56,6 +56,13 @@ static TlStatus fail_at(const TlStudy *study, const TlYamlNode *node, bool at_ke
                  text);
 }
 
+/* Of a key that is not there: at the nearest section above it. One that --set made is no place. */
+static TlStatus fail_absent(const TlStudy *study, const TlYamlNode *above, TlStatus code,
+                            const char *path, const char *text) {
+  if (above->line > 0) return fail_at(study, above, true, code, path, text);
+  return tl_fail(code, "%s: %s: %s", study->path, path, text);
+}
+
 static TlYamlNode *child_of(const TlYamlNode *node, const char *key, size_t length) {
   if (node->kind == TL_YAML_LIST) {
     size_t index = 0;
@@ -95,7 +102,9 @@ TlStatus tl_study_fail(const TlStudy *study, TlStatus code, const char *path, co
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
   bool all;
-  return fail_at(study, find(study, path, &all), true, code, path, text);
+  const TlYamlNode *node = find(study, path, &all);
+  return all ? fail_at(study, node, true, code, path, text)
+             : fail_absent(study, node, code, path, text);
 }
 
 bool tl_study_says(const TlStudy *study, const char *path, char *place, size_t size) {
@@ -370,19 +379,34 @@ static const char *nearest(const TlStudySection *section, const char *key) {
   return tl_param_nearest(names, count, key);
 }
 
+/* "point_m, size_m, ...": the keys of a section. */
+static void list_keys(const TlStudySection *section, char *text, size_t size) {
+  size_t used = 0;
+  for (size_t i = 0; i < section->param_count && used < size; i++)
+    if (section->params[i].type != TL_P_HEADING && !section->params[i].old_form)
+      used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                               section->params[i].key);
+  for (size_t i = 0; i < section->section_count && used < size; i++)
+    used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                             section->sections[i].key);
+}
+
 static TlStatus unknown(const TlStudy *study, const TlStudySection *root,
                         const TlStudySection *section, const TlYamlNode *node, const char *path) {
-  char text[512];
+  char text[1024], keys[900];
   const char *near = nearest(section, node->key);
   const TlStudySection *home = near ? NULL : home_of(root, node->key);
+  list_keys(section, keys, sizeof keys);
   if (near)
     snprintf(text, sizeof text, "no such key; did you mean '%s'?", near);
+  else if (home && section->list) /* an item of a list is what it is: its keys say how it is given */
+    snprintf(text, sizeof text, "no such key here; an item of '%s' has %s", section->key, keys);
   else if (home)
     snprintf(text, sizeof text, "no such key here; it belongs %s%s%s",
              home->key[0] ? "in section '" : "at the top level", home->key,
              home->key[0] ? "'" : "");
   else
-    snprintf(text, sizeof text, "no such key (docs/reference/study.md lists them)");
+    snprintf(text, sizeof text, "no such key (talus-solve --keys lists them)");
   return fail_at(study, node, true, TL_EINPUT, path, text);
 }
 
@@ -402,7 +426,7 @@ static TlStatus missing(const TlStudy *study, const TlStudySection *section, con
     if (p->type == TL_P_HEADING || p->def || (map && tl_yaml_find(map, p->key))) continue;
     snprintf(text, sizeof text, "is missing: %s%s%s%s", p->help, p->unit[0] ? " [" : "", p->unit,
              p->unit[0] ? "]" : "");
-    return fail_at(study, nearest_map, true, TL_EINPUT, extend(full, path, p->key), text);
+    return fail_absent(study, nearest_map, TL_EINPUT, extend(full, path, p->key), text);
   }
   return TL_OK;
 }
@@ -464,6 +488,9 @@ static TlStatus fill_section(const TlStudy *study, const TlStudySection *root,
 
 TlStatus tl_study_fill(TlStudy *study, const TlStudySection *schema, void *values) {
   TL_TRY(defaults_of(schema, values));
+  if (study->root.count == 0)
+    return tl_fail(TL_EINPUT, "%s: the study is empty: keys with values are wanted, 'key: value'",
+                   study->path);
   TL_TRY(rename_former(study, schema, &study->root, ""));
   return fill_section(study, schema, schema, &study->root, &study->root, "", values);
 }

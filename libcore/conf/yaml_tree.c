@@ -17,7 +17,8 @@ enum {
 typedef struct Reader {
   yaml_parser_t parser;
   const char *name;
-  size_t nodes;
+  const char *text; /* size bytes */
+  size_t size, nodes;
 } Reader;
 
 static int line_of(yaml_mark_t mark) {
@@ -31,12 +32,29 @@ static TlStatus refuse(const Reader *reader, yaml_mark_t mark, const char *what)
   return tl_fail(TL_EINPUT, "%s:%d:%d: %s", reader->name, line_of(mark), column_of(mark), what);
 }
 
+/* Column of the first tab with which this line is set in, from 1; 0: it has none. */
+static int tab_of(const Reader *reader, int line) {
+  const char *at = reader->text, *end = at + reader->size;
+  for (int l = 1; l < line && at; l++) {
+    at = memchr(at, '\n', (size_t)(end - at));
+    at = at ? at + 1 : NULL;
+  }
+  for (const char *c = at; c && c < end && strchr(" \t-", *c) && *c; c++)
+    if (*c == '\t') return (int)(c - at) + 1;
+  return 0;
+}
+
 static TlStatus next_event(Reader *reader, yaml_event_t *event) {
   if (yaml_parser_parse(&reader->parser, event)) return TL_OK;
   const yaml_parser_t *p = &reader->parser;
   if (p->error == YAML_READER_ERROR)
     return tl_fail(TL_EINPUT, "%s: not readable as YAML text at byte %zu: %s", reader->name,
                    p->problem_offset, p->problem ? p->problem : "unknown encoding");
+  int line = line_of(p->problem_mark), column = tab_of(reader, line);
+  if (column > 0)
+    return tl_fail(TL_EINPUT,
+                   "%s:%d:%d: a tab; YAML sets lines in with spaces: put spaces in its place",
+                   reader->name, line, column);
   return tl_fail(TL_EINPUT, "%s:%d:%d: not YAML: %s%s%s", reader->name, line_of(p->problem_mark),
                  column_of(p->problem_mark), p->context ? p->context : "", p->context ? ", " : "",
                  p->problem ? p->problem : "unknown error");
@@ -186,7 +204,7 @@ static TlStatus read_stream(Reader *reader, TlYamlNode *root) {
 }
 
 TlStatus tl_yaml_parse(const char *name, const char *text, size_t size, TlYamlNode *root) {
-  Reader reader = {.name = name};
+  Reader reader = {.name = name, .text = text, .size = size};
   *root = (TlYamlNode){.kind = TL_YAML_MAP, .line = 1, .column = 1};
   if (size > MOST_BYTES)
     return tl_fail(TL_EINPUT, "%s: has %zu bytes; a study has at most %d", name, size, MOST_BYTES);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const int64_t MOST_COUNT = INT64_C(1) << 50; /* of grains, steps, frames: above any */
 static const double MOST_METRES = 1e9;              /* of a place; of a speed a second */
@@ -863,7 +864,13 @@ static TlStatus open_newest(TlRun *run, const int64_t *steps, int64_t count) {
 TlStatus tl_resume_find(TlRun *run) {
   int64_t *steps = NULL, count = 0;
   TlStatus status = TL_OK;
-  if (tl_comm_rank(run->comm) == 0) status = tl_checkpoint_list(run->folder, &steps, &count);
+  if (tl_comm_rank(run->comm) == 0 && access(run->folder, F_OK) != 0)
+    status = tl_fail(TL_EINPUT,
+                     "%s: there is no such folder of results, and so no run to resume: name it, "
+                     "--resume FOLDER, or start the run without --resume",
+                     run->folder);
+  else if (tl_comm_rank(run->comm) == 0)
+    status = tl_checkpoint_list(run->folder, &steps, &count);
   status = tl_comm_agree(run->comm, status);
   if (status == TL_OK) status = open_newest(run, steps, count);
   tl_free(steps);

@@ -12,6 +12,20 @@ static long long shown_id(const TlRun *run, int64_t id) {
   return (long long)(id < TL_NET_FIRST_ID ? id + run->first_id : id);
 }
 
+/* "grain 7 (avatar 3)", "grain 7 (shape 'ball')", "the body 'jaw' (id 60)". */
+static const char *name_grain(const TlRun *run, int64_t id, int64_t avatar, char text[160]) {
+  const TlStudyList *shapes = &run->model->setup.shapes;
+  const char *name = tl_bodies_name(&run->model->setup.bodies, run->first_placed, id);
+  if (name)
+    snprintf(text, 160, "the body '%.100s' (id %lld)", name, shown_id(run, id));
+  else if (avatar < 0 && -1 - avatar < shapes->count)
+    snprintf(text, 160, "grain %lld (shape '%.100s')", shown_id(run, id),
+             ((const TlShapeSetup *)shapes->items)[-1 - avatar].name);
+  else
+    snprintf(text, 160, "grain %lld (avatar %lld)", shown_id(run, id), (long long)avatar);
+  return text;
+}
+
 /* The study's wall that boundary `place` is a part of; -1: none. Terrain and planes come first. */
 static int64_t wall_of(const TlRun *run, int64_t place) {
   int64_t part = place - (run->model->boundary_count - run->model->walls.count);
@@ -28,25 +42,24 @@ static void name_boundary(const TlRun *run, int64_t place, char *text, size_t si
     snprintf(text, size, "the plane planes.%lld", (long long)(place - run->model->has_terrain));
 }
 
-static void name_other(const TlRun *run, const TlProblemRow *row, char *text, size_t size) {
+static void name_other(const TlRun *run, const TlProblemRow *row, char text[160]) {
   if (row->other >= 0)
-    snprintf(text, size, "grain %lld (avatar %lld)", shown_id(run, row->other),
-             (long long)row->other_avatar);
+    name_grain(run, row->other, row->other_avatar, text);
   else
-    name_boundary(run, -1 - row->other, text, size);
+    name_boundary(run, -1 - row->other, text, 160);
 }
 
 /* A wall that came upon grains: its fault, not that of their shapes. */
 static TlStatus stop_wall(const TlRun *run, const TlProblemRow *row, int64_t wall, int64_t step) {
   const TlWallSetup *w = (const TlWallSetup *)run->model->setup.walls.items + wall;
-  char text[640], key[48];
+  char text[640], key[48], one[160];
   snprintf(
       text, sizeof text,
-      "grain %lld lies %.3g m (%.0f%% of its radius)%s in this wall in step %lld, and nothing "
+      "%s lies %.3g m (%.0f%% of its radius)%s in this wall in step %lld, and nothing "
       "moves it out; the wall is there from %g s on: it must not come where grains are (a "
       "plane holds all the space behind it, a box is bounded), or unresolved: {embedded: drop} or "
       "{embedded: freeze}",
-      shown_id(run, row->grain), row->overlap_m, 100 * row->fraction,
+      name_grain(run, row->grain, row->avatar, one), row->overlap_m, 100 * row->fraction,
       row->inside ? ", its centre too," : "", (long long)step, w->from_s);
   snprintf(key, sizeof key, "walls.%lld.%s", (long long)wall, w->from_s > 0 ? "from_s" : "point_m");
   return tl_study_fail(&run->model->study, TL_EINPUT, key, "%s", text);
@@ -55,42 +68,41 @@ static TlStatus stop_wall(const TlRun *run, const TlProblemRow *row, int64_t wal
 /* Springs hold it there, and have for many steps: impulses would have moved it. */
 static TlStatus stop_soft(const TlRun *run, const TlProblemRow *row, const char *other,
                           int64_t step) {
+  char one[160];
   return tl_fail(
       TL_EINPUT,
-      "%s: grain %lld (avatar %lld) lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
-      "%lld, and has for %d steps: contacts are too soft for their load (young_Pa or normal_N_m "
+      "%s: %s lies %.3g m (%.0f%% of the smaller radius) deep in %s in step %lld, and has for %d steps: contacts are too soft for their load (young_Pa or normal_N_m "
       "of section %s), the solver's iterations too few, or the shapes begin inside each other; "
       "unresolved: {overlap_share: %.2g} lets grains lie that deep",
-      run->options.study, shown_id(run, row->grain), (long long)row->avatar, row->overlap_m,
+      run->options.study, name_grain(run, row->grain, row->avatar, one), row->overlap_m,
       100 * row->fraction, other, (long long)step, row->steps,
       tl_method_name(run->model->setup.solver.method), fmin(10, 2 * row->fraction));
 }
 
 static TlStatus stop_overlap(const TlRun *run, const TlProblemRow *row, int64_t step) {
-  char other[80];
+  char other[160], one[160];
   int64_t wall = row->other < 0 ? wall_of(run, -1 - row->other) : -1;
   const TlWallSetup *walls = run->model->setup.walls.items;
   bool came = wall >= 0 && walls[wall].from_s > 0;
-  name_other(run, row, other, sizeof other);
+  name_other(run, row, other);
   if (tl_setup_method(&run->model->setup)->bears_force && !row->inside && !came)
     return stop_soft(run, row, other, step);
   if (wall >= 0) return stop_wall(run, row, wall, step);
   double travel = run->state->totals.travel_fraction;
   if (travel > tl_long_travel)
     return tl_fail(TL_EINPUT,
-                   "%s: grain %lld lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
+                   "%s: %s lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
                    "%lld, and nothing moves it out: the time step is too long, for grains moved by "
                    "up to %.2g of their radius in a step; time.dt_s: %g would do in place of %g",
-                   run->options.study, shown_id(run, row->grain), row->overlap_m,
+                   run->options.study, name_grain(run, row->grain, row->avatar, one), row->overlap_m,
                    100 * row->fraction, other, (long long)step, travel,
                    tl_sense_shorter(run->model->setup.time.dt_s, travel),
                    run->model->setup.time.dt_s);
   return tl_fail(
       TL_EINPUT,
-      "%s: grain %lld (avatar %lld) lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
-      "%lld%s, and nothing moves it out: look at both shapes and where they start; leave one out, "
+      "%s: %s lies %.3g m (%.0f%% of the smaller radius) deep in %s in step %lld%s, and nothing moves it out: look at both shapes and where they start; leave one out, "
       "or unresolved: {embedded: drop} or {embedded: freeze}",
-      run->options.study, shown_id(run, row->grain), (long long)row->avatar, row->overlap_m,
+      run->options.study, name_grain(run, row->grain, row->avatar, one), row->overlap_m,
       100 * row->fraction, other, (long long)step,
       row->inside ? ", the centre of one inside the other" : "");
 }
@@ -98,18 +110,18 @@ static TlStatus stop_overlap(const TlRun *run, const TlProblemRow *row, int64_t 
 /* "grain 7 (avatar 3) at (x, y, z) m ... held by grain 9 (avatar 2)" */
 static void describe_unresolved(const TlRun *run, const TlProblemRow *row, int64_t step, char *text,
                                 size_t size) {
-  char other[80];
+  char other[160], one[160];
   TlVec3 x = row->position_m;
-  name_other(run, row, other, sizeof other);
+  name_other(run, row, other);
   snprintf(text, size,
-           "grain %lld (avatar %lld) at (%.6g, %.6g, %.6g) m is unresolved: the solver could "
+           "%s at (%.6g, %.6g, %.6g) m is unresolved: the solver could "
            "not end its collisions with %s in %d consecutive steps, up to step %lld (%.6g s)",
-           shown_id(run, row->grain), (long long)row->avatar, x.x, x.y, x.z, other, row->steps,
+           name_grain(run, row->grain, row->avatar, one), x.x, x.y, x.z, other, row->steps,
            (long long)step, (double)step * run->model->setup.time.dt_s);
 }
 
 static TlStatus stop_unresolved(const TlRun *run, const TlProblemRow *row, int64_t step) {
-  char text[400];
+  char text[640];
   describe_unresolved(run, row, step, text, sizeof text);
   return tl_fail(TL_EINPUT,
                  "%s: %s; look at both shapes, at walls that close, and at solver.max_rounds, or "
@@ -135,17 +147,16 @@ static void say(const TlRun *run, int64_t step) {
   static const char *const done[] = {"it is left alone", "", "frozen", "taken out"};
   int64_t count;
   const TlProblemRow *row = tl_step_problem_rows(run->work, &count);
-  char text[400];
+  char text[640], other[160];
   for (int64_t i = 0; i < count; i++) {
     if (row[i].unresolved) {
       describe_unresolved(run, &row[i], step, text, sizeof text);
       tl_log_warn("%s: %s", text, done[run->model->setup.problems.collisions]);
       continue;
     }
-    name_other(run, &row[i], text, sizeof text);
-    tl_log_warn("step %lld: grain %lld (avatar %lld) cannot be brought out of %s (%.0f%% of the "
-                "smaller radius): %s",
-                (long long)step, shown_id(run, row[i].grain), (long long)row[i].avatar, text,
+    name_other(run, &row[i], other);
+    tl_log_warn("step %lld: %s cannot be brought out of %s (%.0f%% of the smaller radius): %s",
+                (long long)step, name_grain(run, row[i].grain, row[i].avatar, text), other,
                 100 * row[i].fraction,
                 run->model->setup.problems.embedded == TL_EMBEDDED_DROP ? "taken out" : "frozen");
   }

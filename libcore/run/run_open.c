@@ -23,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* A path of the study, from the study's folder unless absolute. */
 static char *beside_study(const TlRun *run, const char *path) {
@@ -43,11 +42,6 @@ static char *default_folder(const char *study) {
   const char *slash = strrchr(study, '/'), *name = slash ? slash + 1 : study;
   const char *dot = strrchr(name, '.');
   return tl_format("%.*s.run", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
-}
-
-static bool is_folder(const char *path) {
-  struct stat info;
-  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 static TlStatus absolute(const char *path, char **full) {
@@ -324,6 +318,7 @@ static TlStatus make_grains(TlRun *run) {
   int64_t first = run->model->setup.release.assembly == TL_ASSEMBLY_POURED
                       ? run->model->setup.release.count
                       : run->state->grains;
+  run->first_placed = first;
   TL_TRY(tl_placed_make(&place, first, &run->state->dem.bodies));
   TL_TRY(tl_comm_agree(run->comm, tl_joints_make(run, first)));
   if (run->model->apparatus && run->model->apparatus->made)
@@ -341,7 +336,12 @@ static TlStatus place_grains(TlRun *run) {
   run->dist->together = run->model->setup.reduction.split != TL_SPLIT_OFF;
   run->dist->look_every = run->model->setup.parallel.balance_every_steps;
   run->dist->imbalance = run->model->setup.parallel.imbalance;
+  const TlSetup *s = &run->model->setup;
+  run->first_placed = s->release.assembly == TL_ASSEMBLY_POURED ? s->release.count
+                      : tl_setup_draws(s)                       ? -1
+                                                                : 0;
   TL_TRY(run->checkpoint ? tl_resume_state(run) : make_grains(run));
+  if (run->options.ensemble) run->first_placed = -1; /* its blocks are numbered otherwise */
   if (run->model->apparatus && run->model->apparatus->ready) run->model->apparatus->ready(run);
   return TL_OK;
 }
@@ -424,7 +424,11 @@ static TlStatus start_solver(TlRun *run) {
 /* A results folder in place of a study, to resume in. */
 static TlStatus find_folder(TlRun *run) {
   const TlRunOptions *o = &run->options;
-  if (!o->resume || !is_folder(o->study)) return TL_OK;
+  if (!o->text && !o->resume && tl_is_folder(o->study))
+    return tl_fail(TL_EUSAGE, "%s: is a folder, and a study is a file, STUDY.yaml%s%s%s", o->study,
+                   o->ensemble ? "" : "; --resume ", o->ensemble ? "" : o->study,
+                   o->ensemble ? "" : " continues the run of a folder of results");
+  if (!o->resume || !tl_is_folder(o->study)) return TL_OK;
   run->folder = tl_strdup(o->study);
   return run->folder ? TL_OK : TL_ENOMEM;
 }

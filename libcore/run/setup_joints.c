@@ -56,6 +56,15 @@ int64_t tl_bodies_index(const TlStudyList *bodies, const char *name) {
   return -1;
 }
 
+const char *tl_bodies_name(const TlStudyList *bodies, int64_t first, int64_t id) {
+  const TlBodySetup *b = bodies->items;
+  for (int64_t i = 0; first >= 0 && i < bodies->count && id >= first; i++) {
+    first += b[i].count * (b[i].parts.count > 0 ? b[i].parts.count : 1);
+    if (id < first) return b[i].name;
+  }
+  return NULL;
+}
+
 /* A key that the kind has no use for; NULL: none. */
 static const char *idle_key(const TlJointSetup *j) {
   TlPairKind kind = tl_joint_kind(j);

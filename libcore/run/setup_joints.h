@@ -20,6 +20,9 @@ enum { TL_JOINT_PARAMS = 14 };
 extern const TlParam tl_joint_params[];
 TlPairKind tl_joint_kind(const TlJointSetup *joint);
 
+/* The name of the body that has this id, the first of the list having the id `first`; NULL: it has none,
+ * or is no body of the list. */
+const char *tl_bodies_name(const TlStudyList *bodies, int64_t first, int64_t id);
 /* Place of the body of this name in the list of bodies, or -1. */
 int64_t tl_bodies_index(const TlStudyList *bodies, const char *name);
 /* What one key says against another, limits against the start; names of bodies; does the method solve

@@ -52,9 +52,11 @@ _Static_assert(COUNT(tl_nonsmooth_params) == TL_NONSMOOTH_PARAMS, "rows of secti
 TlStatus tl_nonsmooth_check_section(const void *section, const TlStudy *study) {
   const TlNonsmoothSetup *p = section;
   if (p->law == TL_MAP_HERTZ && !(p->young_Pa > 0))
-    return tl_study_fail(study, TL_EINPUT, "nonsmooth.young_Pa", "is needed for law hertz");
+    return tl_study_fail(study, TL_EINPUT, "nonsmooth.young_Pa", "is needed for law hertz%s",
+                         p->normal_N_m > 0 ? "; normal_N_m is of law: linear" : "");
   if (p->law == TL_MAP_LINEAR && !(p->normal_N_m > 0))
-    return tl_study_fail(study, TL_EINPUT, "nonsmooth.normal_N_m", "is needed for law linear");
+    return tl_study_fail(study, TL_EINPUT, "nonsmooth.normal_N_m", "is needed for law linear%s",
+                         p->young_Pa > 0 ? "; young_Pa is of law: hertz" : "");
   return TL_OK;
 }
 

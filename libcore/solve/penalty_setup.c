@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 const TlParam tl_penalty_params[] = {
     REAL(TlPenaltySetup, dt_s, "s", "0", 0, 1,
@@ -72,8 +73,15 @@ TlStatus tl_penalty_check_section(const void *section, const TlStudy *study) {
   take_stiffness(p, &grain, &boundary);
   if (tl_law_value(need, &grain) > 0) return TL_OK;
   snprintf(key, sizeof key, "penalty.%s", need->key);
-  return tl_study_fail(study, TL_EINPUT, key, "is needed for law %s with spread %s", law->name,
-                       spread[p->spread]);
+  const char *instead = strcmp(need->key, "young_Pa") != 0 && grain.young_Pa > 0
+                            ? "; young_Pa is of law: hertz"
+                        : strcmp(need->key, "normal_N_m") != 0 && grain.normal_N_m > 0
+                            ? "; normal_N_m is of law: linear with spread: deepest or nodes"
+                        : strcmp(need->key, "normal_Pa_m") != 0 && grain.normal_Pa_m > 0
+                            ? "; normal_Pa_m is of law: linear with spread: traction"
+                            : "";
+  return tl_study_fail(study, TL_EINPUT, key, "is needed for law %s with spread %s%s", law->name,
+                       spread[p->spread], instead);
 }
 
 TlMethodChoice tl_penalty_choose(const void *section) {

@@ -26,6 +26,29 @@ time: {dt_s: 1.0e-3, duration_s: 0.1}
 shapes: [{name: ball, kind: sphere, diameter_m: 0.02}]
 bodies: [{shape: ball, position_m: [0, 0, 0.011], count: 3, step_m: [0, 0, 0.0201]}]
 YAML
+# what is no study, and no run to resume
+mkdir some.run
+refused some.run -- "some.run: is a folder, and a study is a file" "--resume some.run continues the run"
+solve --resume balls.yaml --set free_fall=yes && fail "a run that is not there is resumed"
+says "balls.run: there is no such folder of results, and so no run to resume"
+echo "# nothing" >empty.yaml
+refused empty.yaml -- "empty.yaml: the study is empty"
+printf 'time:\n\tdt_s: 1.0e-3\n' >tab.yaml
+refused tab.yaml -- "tab.yaml:2:1: a tab; YAML sets lines in with spaces"
+refused balls.yaml --set penalty.normal_N_m=1e4 --set solver.method=penalty -- \
+  "balls.yaml: penalty.normal_Pa_m: is needed for law linear with spread traction; normal_N_m is of law: linear"
+# bodies are called by their names
+cat >jaw.yaml <<'YAML'
+time: {dt_s: 1.0e-3, duration_s: 0.1}
+shapes: [{name: ball, kind: sphere, diameter_m: 0.02}]
+bodies:
+- {shape: ball, position_m: [0, 0, 0], count: 2, step_m: [0, 0, 1]}
+- {name: jaw, shape: ball, position_m: [0, 0, 0.001]}
+free_fall: yes
+YAML
+solve jaw.yaml -o jaw.run && fail "a body in another is taken"
+says "the body 'jaw' (id 2) lies" "deep in grain 0 (shape 'ball')"
+
 { cat balls.yaml; echo "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]"; } >heap.yaml
 
 # ---- a sound study: no warning, and nothing at all with --quiet ----

@@ -100,7 +100,7 @@ solve
 [ "$got" = 0 ] || fail "a jam: $(cat err)"
 unresolved 1
 [ "$(grep -c 'is unresolved' err)" = 1 ] || fail "a jam is not named once: $(cat err)"
-for text in "grain 0 (avatar -1) at (" "with the wall walls." "in 20 consecutive steps, up to step" "left alone"; do
+for text in "grain 0 (shape 'ball') at (" "with the wall walls." "in 20 consecutive steps, up to step" "left alone"; do
   grep -qF -- "$text" err || fail "'$text' is not in: $(cat err)"
 done
 grep -q "^islands_unfinished: [1-9]" out || fail "$(cat out)"

@@ -183,6 +183,22 @@ static void study_fails(const char *text, char *set, const char *words) {
   "time: {dt_s: 1.0e-4, duration_s: 0.01}\nsolver: {method: nonsmooth}\n"                          \
   "nonsmooth: {young_Pa: 1.0e+7}\n"
 
+START_TEST(a_stiffness_that_is_missing_says_what_the_other_is_of) {
+#define METHOD(name) "time: {dt_s: 1.0e-4, duration_s: 0.01}\nsolver: {method: " name "}\n"
+  study_fails(METHOD("nonsmooth") "nonsmooth: {normal_N_m: 1.0e+4}\n", "seed=1",
+              "both.yaml:3:1: nonsmooth.young_Pa: is needed for law hertz; normal_N_m is of law: "
+              "linear");
+  study_fails(METHOD("nonsmooth") "nonsmooth: {law: linear, young_Pa: 1.0e+7}\n", "seed=1",
+              "nonsmooth.normal_N_m: is needed for law linear; young_Pa is of law: hertz");
+  study_fails(METHOD("penalty") "penalty: {normal_N_m: 1.0e+4}\n", "seed=1",
+              "penalty.normal_Pa_m: is needed for law linear with spread traction; normal_N_m is of "
+              "law: linear with spread: deepest");
+  /* what the command line leaves out is not what it says */
+  study_fails(METHOD("penalty"), "penalty.normal_N_m=1.0e+4",
+              "both.yaml: penalty.normal_Pa_m: is needed for law linear with spread traction");
+}
+END_TEST
+
 START_TEST(a_reduction_that_makes_no_sense_is_refused_in_its_place) {
   study_fails(NONSMOOTH "reduction: {split: contact, merge_in_m_s: 0.2}\n", "seed=1",
               "both.yaml:4:29: reduction.merge_in_m_s: 0.2 m/s is above split_in_m_s, 0.15 m/s");
@@ -256,6 +272,7 @@ TL_TEST_MAIN("studies for two methods", what_the_solver_refuses_the_study_refuse
              a_motor_without_a_force_is_refused, limits_that_leave_out_the_start_are_refused,
              joints_that_the_method_does_not_solve_are_refused_by_name,
              what_the_penalty_method_refuses_of_bodies_has_its_place, a_net_is_not_reduced,
+             a_stiffness_that_is_missing_says_what_the_other_is_of,
              a_reduction_that_makes_no_sense_is_refused_in_its_place,
              problems_with_joints_are_refused_at_the_start, a_large_mass_scale_is_taken, each_method_takes_its_own_step,
              without_it_the_step_is_the_studys, as_many_steps_would_be_another_time)

@@ -212,6 +212,9 @@ START_TEST(a_sink_that_makes_no_sense_is_refused_in_its_place) {
   refused(BALL "sinks: [{kind: plane, size_m: [1, 1, 1]}]\n", "sinks.0.size_m: only a box has it");
   refused(BALL "sinks: [{kind: plane, rotation_deg: [0, 9, 0]}]\n",
           "sinks.0.rotation_deg: only a box has it");
+  refused(BALL "sinks:\n- {kind: box, low_m: [0, 0, 0], high_m: [1, 1, 1]}\n",
+          "sinks.0.low_m: no such key here; an item of 'sinks' has kind, point_m, normal, size_m, "
+          "rotation_deg");
   refused(BALL "sinks: [{kind: hole}]\n", "'hole' is not one of plane|box");
   refused(BALL "sinks: [{point_m: [0, 0, 0]}]\n", "sinks.0.kind: is missing");
   /* grains would fall for ever beside a sink overhead */

@@ -106,7 +106,9 @@ START_TEST(unknown_key_names_the_nearest_one) {
   refused("timeing: {step_s: 1}\n", "a.yaml:1:1: timeing: no such key; did you mean 'timing'?");
   refused("timing: {step_s: 1, fast: true}\n", "it belongs at the top level");
   refused("end_s: 1\n", "it belongs in section 'timing'");
-  refused("quux_of_all: 1\n", "docs/reference/study.md");
+  refused("timing: {step_s: 1}\nwalls:\n- {point_m: [1, 2, 3], end_s: 1}\n",
+          "a.yaml:3:24: walls.0.end_s: no such key here; an item of 'walls' has point_m, name");
+  refused("quux_of_all: 1\n", "talus-solve --keys lists them");
 }
 END_TEST
 
@@ -220,7 +222,8 @@ START_TEST(a_missing_key_is_named_where_it_should_stand) {
   refused("title: x\n", "a.yaml:1:1: timing.step_s: is missing: time step [s]");
   refused("title: x\ntiming:\n  end_s: 1\n", "a.yaml:2:1: timing.step_s: is missing");
   refused("timing: {step_s: 1}\nwalls:\n- name: a\n", "a.yaml:3:3: walls.0.point_m: is missing");
-  refused("", "timing.step_s: is missing");
+  refused("", "a.yaml: the study is empty: keys with values are wanted");
+  refused("# nothing yet\n", "a.yaml: the study is empty");
 }
 END_TEST
 
@@ -231,7 +234,10 @@ START_TEST(what_studies_do_not_use_of_yaml_is_refused) {
   refused("- a\n- b\n", "a.yaml:1:1: not a study");
   refused("title: [a\n", "not YAML");
   refused("a: b: c\n", "a.yaml:1:5: not YAML");
-  refused("\tx: 1\n", "not YAML");
+  refused("\tx: 1\n", "a.yaml:1:1: a tab; YAML sets lines in with spaces");
+  refused("timing:\n\tstep_s: 1\n", "a.yaml:2:1: a tab;");
+  refused("timing:\n  step_s: 1\n  \tend_s: 2\n", "a.yaml:3:3: a tab;");
+  refused("walls:\n-\tname: a\n\tpoint_m: [1, 2, 3]\n", "a tab;");
   refused("title: \xff\n", "not readable as YAML");
   refused("title: *a\n", "anchors, aliases");
 }
