@@ -399,7 +399,8 @@ static TlStatus unknown(const TlStudy *study, const TlStudySection *root,
   list_keys(section, keys, sizeof keys);
   if (near)
     snprintf(text, sizeof text, "no such key; did you mean '%s'?", near);
-  else if (home && section->list) /* an item of a list is what it is: its keys say how it is given */
+  else if (home &&
+           section->list) /* an item of a list is what it is: its keys say how it is given */
     snprintf(text, sizeof text, "no such key here; an item of '%s' has %s", section->key, keys);
   else if (home)
     snprintf(text, sizeof text, "no such key here; it belongs %s%s%s",

@@ -71,7 +71,8 @@ static TlStatus stop_soft(const TlRun *run, const TlProblemRow *row, const char 
   char one[160];
   return tl_fail(
       TL_EINPUT,
-      "%s: %s lies %.3g m (%.0f%% of the smaller radius) deep in %s in step %lld, and has for %d steps: contacts are too soft for their load (young_Pa or normal_N_m "
+      "%s: %s lies %.3g m (%.0f%% of the smaller radius) deep in %s in step %lld, and has for %d "
+      "steps: contacts are too soft for their load (young_Pa or normal_N_m "
       "of section %s), the solver's iterations too few, or the shapes begin inside each other; "
       "unresolved: {overlap_share: %.2g} lets grains lie that deep",
       run->options.study, name_grain(run, row->grain, row->avatar, one), row->overlap_m,
@@ -94,17 +95,17 @@ static TlStatus stop_overlap(const TlRun *run, const TlProblemRow *row, int64_t 
                    "%s: %s lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
                    "%lld, and nothing moves it out: the time step is too long, for grains moved by "
                    "up to %.2g of their radius in a step; time.dt_s: %g would do in place of %g",
-                   run->options.study, name_grain(run, row->grain, row->avatar, one), row->overlap_m,
-                   100 * row->fraction, other, (long long)step, travel,
+                   run->options.study, name_grain(run, row->grain, row->avatar, one),
+                   row->overlap_m, 100 * row->fraction, other, (long long)step, travel,
                    tl_sense_shorter(run->model->setup.time.dt_s, travel),
                    run->model->setup.time.dt_s);
-  return tl_fail(
-      TL_EINPUT,
-      "%s: %s lies %.3g m (%.0f%% of the smaller radius) deep in %s in step %lld%s, and nothing moves it out: look at both shapes and where they start; leave one out, "
-      "or unresolved: {embedded: drop} or {embedded: freeze}",
-      run->options.study, name_grain(run, row->grain, row->avatar, one), row->overlap_m,
-      100 * row->fraction, other, (long long)step,
-      row->inside ? ", the centre of one inside the other" : "");
+  return tl_fail(TL_EINPUT,
+                 "%s: %s lies %.3g m (%.0f%% of the smaller radius) deep in %s in step %lld%s, and "
+                 "nothing moves it out: look at both shapes and where they start; leave one out, "
+                 "or unresolved: {embedded: drop} or {embedded: freeze}",
+                 run->options.study, name_grain(run, row->grain, row->avatar, one), row->overlap_m,
+                 100 * row->fraction, other, (long long)step,
+                 row->inside ? ", the centre of one inside the other" : "");
 }
 
 /* "grain 7 (avatar 3) at (x, y, z) m ... held by grain 9 (avatar 2)" */

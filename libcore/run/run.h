@@ -145,7 +145,7 @@ typedef struct TlRun {
       first_id; /* in results and messages a body has its id and this: of a release of an ensemble,
                        whose bodies are numbered from 0 as those of its run alone are */
   int64_t first_placed; /* id of the first of the study's bodies; -1: not known */
-  TlInts later; /* sorted avatar ids of grains to come, this rank's part */
+  TlInts later;         /* sorted avatar ids of grains to come, this rank's part */
   TlOutput output;
   struct TlBoundaryForce *boundary_force; /* of the last step, where boundary.csv is due; owned */
   TlConstraintTable constraints;

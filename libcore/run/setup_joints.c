@@ -165,8 +165,8 @@ static TlStatus check_joint(const TlJointSetup *j, int64_t i, const TlStudyList 
                          "0: displacements count from there",
                          j->least_m, j->most_m);
   double apart = tl_norm(tl_sub(tl_vec3_of(j->other_point_m), tl_vec3_of(j->point_m)));
-  if (kind == TL_DISTANCES && (j->least_m - apart > rounding * apart ||
-                               apart - j->most_m > rounding * j->most_m))
+  if (kind == TL_DISTANCES &&
+      (j->least_m - apart > rounding * apart || apart - j->most_m > rounding * j->most_m))
     return tl_study_fail(study, TL_EINPUT, PATH(j->least_m > apart ? "least_m" : "most_m"),
                          "the limits of %g to %g m leave out the start, where point_m and "
                          "other_point_m are %.6g m apart",

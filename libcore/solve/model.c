@@ -51,8 +51,8 @@ static TlStatus check_resistance(const TlMaterials *m, TlMethod method) {
       if (value)
         return tl_fail(
             TL_EUSAGE,
-            "%s of %s: method %s has none; leave it out, or take solver.method: nonsmooth",
-            value, tl_pair_text(pair, m, i, j), tl_method_name(method));
+            "%s of %s: method %s has none; leave it out, or take solver.method: nonsmooth", value,
+            tl_pair_text(pair, m, i, j), tl_method_name(method));
     }
   return TL_OK;
 }

@@ -94,8 +94,7 @@ static TlStatus warn_of_idle(const TlReductionSetup *s, double end_s, const TlSt
     if (tl_study_says(study, "reduction", place, sizeof place) &&
         !tl_study_says(study, "reduction.split", path, sizeof path))
       tl_log_warn("%s: section reduction does nothing: reduction.split is not given", place);
-    if (s->sensors.count > 0 &&
-        tl_study_says(study, "reduction.sensors", place, sizeof place))
+    if (s->sensors.count > 0 && tl_study_says(study, "reduction.sensors", place, sizeof place))
       tl_log_warn("%s: reduction.sensors does nothing: reduction.split is off", place);
     return TL_OK;
   }
@@ -112,8 +111,8 @@ static TlStatus warn_of_idle(const TlReductionSetup *s, double end_s, const TlSt
       tl_log_warn("%s: %s does nothing: %s", place, path, why);
   }
   if (s->from_s >= end_s && tl_study_says(study, "reduction.from_s", place, sizeof place))
-    tl_log_warn("%s: reduction.from_s: nothing is merged before %g s, and the run ends at %g s", place,
-                s->from_s, end_s);
+    tl_log_warn("%s: reduction.from_s: nothing is merged before %g s, and the run ends at %g s",
+                place, s->from_s, end_s);
   return TL_OK;
 }
 

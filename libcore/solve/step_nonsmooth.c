@@ -630,8 +630,7 @@ static TlStatus check(const TlModel *m) {
     return tl_fail(TL_EUSAGE, "reduction.split: no scene with nets or a membrane can be reduced; "
                               "set it to off");
   for (int32_t i = 0; i < m->materials.count; i++)
-    for (int32_t j = 0; j <= i; j++)
-      TL_TRY(check_law(m, i, j));
+    for (int32_t j = 0; j <= i; j++) TL_TRY(check_law(m, i, j));
   return TL_OK;
 }
 
@@ -645,11 +644,12 @@ static TlStatus check_adhesion(const TlModel *m, const TlColliders *x, int64_t i
     double k = tl_nonsmooth_stiffness(m->nonsmooth.law, &law->stiffness, radius);
     double most = m->nonsmooth.law == TL_MAP_LINEAR ? k * d : k * d * sqrt(d);
     if (d > x->radius[i])
-      return tl_fail(TL_EUSAGE,
-                     "adhesive_overlap_m of %s: %g m is more than the radius of grain %lld, %.4g m: "
-                     "give a small part of it",
-                     tl_pair_text(pair, &m->materials, x->material[i], other), d,
-                     (long long)x->id[i], x->radius[i]);
+      return tl_fail(
+          TL_EUSAGE,
+          "adhesive_overlap_m of %s: %g m is more than the radius of grain %lld, %.4g m: "
+          "give a small part of it",
+          tl_pair_text(pair, &m->materials, x->material[i], other), d, (long long)x->id[i],
+          x->radius[i]);
     if (most < law->adhesion_N)
       return tl_fail(TL_EUSAGE,
                      "adhesive_overlap_m of %s: an overlap of %g m holds grain %lld by %.4g N at "

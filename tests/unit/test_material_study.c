@@ -451,4 +451,5 @@ TL_TEST_MAIN("materials of studies", old_keys_and_the_new_form_give_the_same_bit
              each_block_stops_by_the_friction_of_its_own_pair,
              steel_meets_sand_with_the_masses_of_both, results_hold_materials_and_pairs,
              what_no_pair_says_is_combined, drawn_grains_are_of_the_material_of_their_shape,
-             errors_name_the_place, adhesion_that_cannot_pull_is_refused_in_its_place, the_effective_study_reads_back)
+             errors_name_the_place, adhesion_that_cannot_pull_is_refused_in_its_place,
+             the_effective_study_reads_back)

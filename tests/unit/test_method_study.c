@@ -109,7 +109,8 @@ static void joint_fails(const char *method, const char *joint, const char *words
   char *path = tl_path_join(tl_test_folder(), "joints.yaml");
   char *text = tl_format("time: {dt_s: 1.0e-4, duration_s: 0.01}\nfree_fall: yes\n"
                          "shapes: [{name: ball, kind: sphere, diameter_m: 0.02}]\n"
-                         "bodies: [{name: low, shape: ball, position_m: [0, 0, 0]}, {name: high, shape: ball, position_m: "
+                         "bodies: [{name: low, shape: ball, position_m: [0, 0, 0]}, {name: high, "
+                         "shape: ball, position_m: "
                          "[0, 0, 0.05]}]\njoints:\n- {%s}\n"
                          "solver: {method: %s}\nnonsmooth: {young_Pa: 1.0e+7}\n"
                          "penalty: {spread: deepest, normal_N_m: 1.0e+3}\n",
@@ -145,7 +146,8 @@ START_TEST(limits_that_leave_out_the_start_are_refused) {
   joint_fails("nonsmooth", HINGE ", least_deg: 10, most_deg: 30",
               "joints.yaml:6:58: joints.0.least_deg: the limits of 10 to 30 deg leave out the "
               "start, where the angle is 0");
-  joint_fails("nonsmooth", HINGE ", least_deg: -30, most_deg: -10", "joints.0.most_deg: the limits");
+  joint_fails("nonsmooth", HINGE ", least_deg: -30, most_deg: -10",
+              "joints.0.most_deg: the limits");
   joint_fails("nonsmooth", HINGE ", least_deg: -30, most_deg: 0", NULL);
   joint_fails("nonsmooth", SLIDER ", least_m: 0.1, most_m: 0.2",
               "joints.0.least_m: the limits of 0.1 to 0.2 m leave out the start, where the "
@@ -153,15 +155,17 @@ START_TEST(limits_that_leave_out_the_start_are_refused) {
   joint_fails("nonsmooth", DISTANCE ", most_m: 0.02",
               "joints.0.most_m: the limits of 0 to 0.02 m leave out the start, where point_m and "
               "other_point_m are 0.03 m apart");
-  joint_fails("nonsmooth", DISTANCE ", least_m: 0.05, most_m: 0.06", "joints.0.least_m: the limits");
+  joint_fails("nonsmooth", DISTANCE ", least_m: 0.05, most_m: 0.06",
+              "joints.0.least_m: the limits");
   joint_fails("nonsmooth", DISTANCE ", least_m: 0.0301, most_m: 0.0301", NULL); /* rounded */
 }
 END_TEST
 
 START_TEST(joints_that_the_method_does_not_solve_are_refused_by_name) {
-  joint_fails("penalty", "kind: weld, body: low, other: high",
-              "joints.yaml:6:4: joints.0.kind: the method penalty does not solve a weld of the body "
-              "'low' and the body 'high': solver.method: nonsmooth does");
+  joint_fails(
+      "penalty", "kind: weld, body: low, other: high",
+      "joints.yaml:6:4: joints.0.kind: the method penalty does not solve a weld of the body "
+      "'low' and the body 'high': solver.method: nonsmooth does");
   joint_fails("etm-level", "kind: hinge, body: low, axis: [0, 1, 0]",
               "joints.0.kind: the method etm-level does not solve a hinge of the body 'low' and "
               "the world: solver.method: nonsmooth does");
@@ -190,9 +194,10 @@ START_TEST(a_stiffness_that_is_missing_says_what_the_other_is_of) {
               "linear");
   study_fails(METHOD("nonsmooth") "nonsmooth: {law: linear, young_Pa: 1.0e+7}\n", "seed=1",
               "nonsmooth.normal_N_m: is needed for law linear; young_Pa is of law: hertz");
-  study_fails(METHOD("penalty") "penalty: {normal_N_m: 1.0e+4}\n", "seed=1",
-              "penalty.normal_Pa_m: is needed for law linear with spread traction; normal_N_m is of "
-              "law: linear with spread: deepest");
+  study_fails(
+      METHOD("penalty") "penalty: {normal_N_m: 1.0e+4}\n", "seed=1",
+      "penalty.normal_Pa_m: is needed for law linear with spread traction; normal_N_m is of "
+      "law: linear with spread: deepest");
   /* what the command line leaves out is not what it says */
   study_fails(METHOD("penalty"), "penalty.normal_N_m=1.0e+4",
               "both.yaml: penalty.normal_Pa_m: is needed for law linear with spread traction");
@@ -202,8 +207,9 @@ END_TEST
 START_TEST(a_reduction_that_makes_no_sense_is_refused_in_its_place) {
   study_fails(NONSMOOTH "reduction: {split: contact, merge_in_m_s: 0.2}\n", "seed=1",
               "both.yaml:4:29: reduction.merge_in_m_s: 0.2 m/s is above split_in_m_s, 0.15 m/s");
-  study_fails(NONSMOOTH "reduction: {split: both, split_tangential_m_s: 1.0e-3}\n", "seed=1",
-              "reduction.merge_tangential_m_s: 0.0025 m/s is above split_tangential_m_s, 0.001 m/s");
+  study_fails(
+      NONSMOOTH "reduction: {split: both, split_tangential_m_s: 1.0e-3}\n", "seed=1",
+      "reduction.merge_tangential_m_s: 0.0025 m/s is above split_tangential_m_s, 0.001 m/s");
   TlRun run; /* nothing is split by contacts */
   CK_OK(open_study(&run, NONSMOOTH "reduction: {split: trial, merge_in_m_s: 0.2}\n", "seed=1"));
   tl_run_close(&run);
@@ -274,5 +280,6 @@ TL_TEST_MAIN("studies for two methods", what_the_solver_refuses_the_study_refuse
              what_the_penalty_method_refuses_of_bodies_has_its_place, a_net_is_not_reduced,
              a_stiffness_that_is_missing_says_what_the_other_is_of,
              a_reduction_that_makes_no_sense_is_refused_in_its_place,
-             problems_with_joints_are_refused_at_the_start, a_large_mass_scale_is_taken, each_method_takes_its_own_step,
-             without_it_the_step_is_the_studys, as_many_steps_would_be_another_time)
+             problems_with_joints_are_refused_at_the_start, a_large_mass_scale_is_taken,
+             each_method_takes_its_own_step, without_it_the_step_is_the_studys,
+             as_many_steps_would_be_another_time)

@@ -193,7 +193,8 @@ END_TEST
 START_TEST(a_wall_that_comes_upon_grains_is_named) {
   fails(BALL "walls: [{kind: plane}, {kind: plane, point_m: [0, 0, 0.1], from_s: 0.02}]\n",
         "walls.1.from_s: grain 0 (shape 'ball') lies");
-  fails(BALL "walls: [{kind: box, size_m: [1, 1, 0.2]}]\n", "walls.0.point_m: grain 0 (shape 'ball') lies");
+  fails(BALL "walls: [{kind: box, size_m: [1, 1, 0.2]}]\n",
+        "walls.0.point_m: grain 0 (shape 'ball') lies");
   tl_free(put_file("jump.csv", "time_s,x_m,y_m,z_m\n0,0,0,9.04\n"));
   fails(BALL "walls: [{kind: box, size_m: [1, 1, 0.2], point_m: [0, 0, -9], table: jump.csv, "
              "from_s: 0.02}]\n",
