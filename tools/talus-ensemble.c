@@ -150,10 +150,9 @@ static TlStatus ensemble(const TlCall *call) {
   if (!call->output && o->block < 0)
     return tl_fail(TL_EUSAGE, "-o says where the results go; see talus-ensemble --help");
   call->provenance->ranks = tl_comm_size(comm);
-  TlStatus status =
-      tl_comm_rank(comm) == 0 && !tl_is_folder(call->argv[0]) /* refused later */
-          ? tl_provenance_input(call->provenance, call->argv[0])
-          : TL_OK;
+  TlStatus status = tl_comm_rank(comm) == 0 && !tl_is_folder(call->argv[0]) /* refused later */
+                        ? tl_provenance_input(call->provenance, call->argv[0])
+                        : TL_OK;
   in_step = true;
   TL_TRY(tl_comm_agree(comm, status));
   TlRunOptions options = {.study = call->argv[0],
@@ -180,7 +179,7 @@ static const TlTool tool = {
         "The study's section ensemble says how many releases there are and what varies from one "
         "to\n"
         "the next: place in the release area, orientation, volume, shape, velocity, density,\n"
-        "ground (docs/reference/study.md). A release is one block, or blocks_together of them,\n"
+        "ground (talus-solve --keys). A release is one block, or blocks_together of them,\n"
         "which hit each other; blocks of two releases never meet. A release runs until its blocks\n"
         "rest or have left the terrain, or the study's time is over. What it does follows from "
         "the\n"

@@ -19,6 +19,7 @@ static const TlTool tool = {
         "Colours keep their meaning from frame to frame: rotation, strain and the forces of "
         "chains\n"
         "end where 98 of a hundred lie below in the run's last frame, unless --colour-high says.\n"
+        "The picture is a PNG, or a JPEG where the name after -o ends in .jpg or .jpeg.\n"
         "\n"
         "With --chains the contacts' normal forces are drawn in place of the grains: a tube from\n"
         "centre to centre, or to the contact point on a boundary, a net or a platen. Its "

@@ -84,7 +84,7 @@ static const TlTool tool = {
         "  of a scan     slices before and after each stage, grey levels, grading, form,\n"
         "                residuals of the avatars, the grains where they lay\n"
         "The playback needs WebGL2; without it the page shows a picture of the last frame.\n"
-        "The same input gives the same bytes. Guide: docs/guide/report.md.",
+        "The same input gives the same bytes.",
     .example = "  talus-report out/run -o out/report.html\n"
                "  talus-report out/dense out/loose -o tests.html --compare=lab.csv\n"
                "  talus-report out/catalog.tals -o scan.html --max-mb=5",

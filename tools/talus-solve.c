@@ -445,15 +445,15 @@ static const TlParamTable table = TL_PARAM_TABLE(params, Options);
 
 static const TlTool tool = {
     .name = "talus-solve",
-    .purpose = "Run a study: grains of a catalog on a terrain or between planes, impulse LS-DEM",
+    .purpose = "Run a study by LS-DEM: grains on a terrain, between walls or in a laboratory test",
     .arguments = "STUDY.yaml | --resume STUDY.yaml|FOLDER",
     .description =
         "Starts alone or under mpirun on any number of ranks, with the same result.\n"
-        "Grains and terrain come from the catalog that the study names (docs/reference/study.md "
-        "lists\n"
-        "the keys). Results go into a folder: run.h5, a closed frame_NNNNNN.h5 each, and\n"
-        "history.csv (docs/reference/results.md); without -o it is the study's name with .run,\n"
-        "in the current folder.\n"
+        "Contacts are solved by impulses, by springs (penalty) or as constraints at long steps\n"
+        "(nonsmooth): key solver.method. Grains and terrain come from the catalog that the study\n"
+        "names; --keys lists all keys. Results go into a folder: run.h5, a closed frame_NNNNNN.h5\n"
+        "each, and history.csv and other tables, whose columns --columns lists; without -o it is\n"
+        "the study's name with .run, in the current folder.\n"
         "The state is saved there every ten minutes (study section checkpoint), at the end, and\n"
         "when SIGTERM, SIGINT or SIGHUP ends the run after the step at hand (a second one, more\n"
         "than 1.5 s later, ends it at once); SIGUSR1 saves the state after the step at hand and "

@@ -163,7 +163,8 @@ static void print_help(const TlTool *tool) {
     for (const TlTool *const *verb = tool->verbs; *verb; verb++)
       printf("  %-26s%s\n", strchr((*verb)->name, ' ') + 1, (*verb)->purpose);
   }
-  if (options_of(tool)->count) printf("\nOptions:\n");
+  bool headed = options_of(tool)->count > 0 && options_of(tool)->rows[0].type == TL_P_HEADING;
+  if (options_of(tool)->count > 0 && !headed) printf("\nOptions:\n");
   for (size_t i = 0; i < options_of(tool)->count; i++) print_option(&options_of(tool)->rows[i]);
   printf("\nCommon options:\n");
   for (size_t i = 0; i < COMMON_COUNT; i++)

@@ -17,6 +17,10 @@ typedef struct TlImage {
 TlStatus tl_image_new(TlImage *image, int width, int height);
 void tl_image_free(TlImage *image);
 TlStatus tl_image_write_png(const TlImage *image, const char *path, bool overwrite);
+/* As JPEG if the name ends in .jpg or .jpeg, else as PNG; a name that ends as another kind of picture
+ * is refused, TL_EUSAGE, as tl_image_check_name does alone. */
+TlStatus tl_image_write(const TlImage *image, const char *path, bool overwrite);
+TlStatus tl_image_check_name(const char *path);
 /* TL_EIO when the file is not a whole PNG: every chunk there and undamaged, and the end. For
  * pictures that another program has just written. */
 TlStatus tl_png_check(const char *path);

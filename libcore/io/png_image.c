@@ -6,6 +6,7 @@
 #include <png.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 TlStatus tl_image_new(TlImage *image, int width, int height) {
   *image = (TlImage){0};
@@ -38,6 +39,40 @@ TlStatus tl_image_write_png(const TlImage *image, const char *path, bool overwri
   else
     status = tl_fail(TL_EIO, "%s: cannot write the picture: %s", path, png.message);
   tl_outfile_abort(&out);
+  return status;
+}
+
+/* What a name ends in, without the dot; "" without one. */
+static const char *ending(const char *path) {
+  const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+  return dot ? dot + 1 : "";
+}
+
+static bool is_jpeg(const char *path) {
+  return strcasecmp(ending(path), "jpg") == 0 || strcasecmp(ending(path), "jpeg") == 0;
+}
+
+TlStatus tl_image_check_name(const char *path) {
+  static const char *const others[] = {"tif", "tiff", "gif", "bmp", "webp", "ppm",
+                                       "pgm", "svg",  "pdf", "eps", "ps",   "heic"};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (strcasecmp(ending(path), others[i]) == 0)
+      return tl_fail(TL_EUSAGE,
+                     "%s: pictures are written as PNG or JPEG: a name that ends in .png or .jpg is "
+                     "wanted",
+                     path);
+  return TL_OK;
+}
+
+TlStatus tl_image_write(const TlImage *image, const char *path, bool overwrite) {
+  enum { QUALITY = 92 };
+  uint8_t *jpeg;
+  size_t size;
+  TL_TRY(tl_image_check_name(path));
+  if (!is_jpeg(path)) return tl_image_write_png(image, path, overwrite);
+  TL_TRY(tl_image_jpeg(image, QUALITY, &jpeg, &size));
+  TlStatus status = tl_file_write(path, jpeg, size, overwrite);
+  tl_free(jpeg);
   return status;
 }
 

@@ -78,7 +78,7 @@ typedef struct TlMaterial {
  * pair of materials has, and MATERIAL values that follow from both (tl_hertz_combined). */
 #define TL_STIFFNESS_FIELDS(PAIR, MATERIAL)                                                        \
   PAIR(normal_N_m, stiffness.normal_N_m, "N/m", 1e20, series,                                      \
-       "penalty, linear law: normal stiffness of a point", "0", 0, OWN)                            \
+       "linear law: normal stiffness of a point", "0", 0, OWN)                                     \
   PAIR(normal_Pa_m, stiffness.normal_Pa_m, "Pa/m", 1e20, series,                                   \
        "penalty, linear law with traction: normal stiffness of the surface", "0", 0, OWN)          \
   MATERIAL(young_Pa, stiffness.young_Pa, "Pa", 1e15, none,                                         \

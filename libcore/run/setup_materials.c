@@ -17,9 +17,10 @@ const TlParam tl_material_params[] = {
     REAL(TlMaterialSetup, density_kg_m3, "kg/m3", "0", 0, 1e5,
          "density of grains and bodies of it; 0: grains.density_kg_m3"),
     REAL(TlMaterialSetup, young_Pa, "Pa", "0", 0, 1e15,
-         "Young's modulus, for penalty.law hertz; 0: that of section penalty"),
+         "Young's modulus, for law hertz of the methods penalty and nonsmooth; 0: that of the "
+         "method's section"),
     REAL(TlMaterialSetup, poisson, "", "-1", -1, 0.5,
-         "Poisson's ratio, likewise; -1: that of section penalty"),
+         "Poisson's ratio, likewise; -1: that of the method's section"),
 };
 _Static_assert(COUNT(tl_material_params) == TL_MATERIAL_PARAMS, "setup_materials.h counts them");
 
@@ -61,7 +62,7 @@ static TlStatus check_names(const TlSetup *s, const TlStudy *study) {
     snprintf(path, sizeof path, "materials.%lld.poisson", (long long)i);
     if (m[i].poisson != -1 && m[i].poisson < -0.99)
       return tl_study_fail(study, TL_EINPUT, path,
-                           "%g is below -0.99 (-1: that of section penalty)", m[i].poisson);
+                           "%g is below -0.99 (-1: that of the method's section)", m[i].poisson);
   }
   return TL_OK;
 }
@@ -107,7 +108,7 @@ static TlStatus check_owner(Owner *o, const char *place, const char *name) {
                            name);
     if (!o->warned)
       tl_log_warn("%s: %s is an old form: give a material there, and its values in the list of "
-                  "pairs (docs/reference/study.md)",
+                  "pairs (talus-solve --keys lists the keys)",
                   where, path);
     o->warned = true;
   }

@@ -84,7 +84,7 @@ TlStatus tl_input_preview(const TlStageCall *call, const TlStackInput *input,
   TlStatus status = tl_preview_draw(before, &after, 0, &image);
   tl_layers_close(&after);
   TL_TRY(status);
-  status = tl_image_write_png(&image, input->preview, call->overwrite);
+  status = tl_image_write(&image, input->preview, call->overwrite);
   tl_image_free(&image);
   return status == TL_OK ? tl_report_text(call->report, "preview", input->preview) : status;
 }

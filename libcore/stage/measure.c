@@ -66,8 +66,8 @@ static const TlParam params[] = {
     {"compare", TL_P_TEXT, offsetof(TlMeasureStage, compare), "", "", 0, 0, NULL,
      "with --triaxial: laboratory curve to set beside it, with the rms difference; columns "
      "axial_strain or engineering_axial_strain (_percent), deviatoric_stress (_Pa, _kPa, _MPa), "
-     "volumetric_strain, friction_angle_deg, stress_ratio and others of docs/reference/results.md; "
-     "draws",
+     "volumetric_strain, friction_angle_deg, stress_ratio and others of triaxial.csv (talus-solve "
+     "--columns); draws",
      "FILE.csv"},
     {"with", TL_P_TEXTS, offsetof(TlMeasureStage, with), "", "", 0, 0, NULL,
      "with --triaxial: one more run drawn over it; with --maps, --trajectories, --fences or "

@@ -192,7 +192,7 @@ static TlStatus picture(Job *job, const TlFrame *frame, const char *path) {
   }
   TlImage image;
   TL_TRY(tl_render_frame(&job->scene, frame, &camera, &job->options, &image));
-  TlStatus status = tl_image_write_png(&image, path, job->call->overwrite);
+  TlStatus status = tl_image_write(&image, path, job->call->overwrite);
   tl_image_free(&image);
   return status;
 }
@@ -429,6 +429,7 @@ static TlStatus render(Job *job) {
 }
 
 TlStatus tl_stage_render(const TlStageCall *call, const TlRenderStage *v) {
+  if (!v->plots && strcmp(v->frame, "all") != 0) TL_TRY(tl_image_check_name(call->output));
   if (v->plots) return tl_render_plots(call->input[0], v->csv, call->output, call->overwrite);
   if (v->csv) return tl_fail(TL_EUSAGE, "--csv goes with --plots");
   Job job = {.call = call, .values = v, .run = call->input[0], .path = {.bare = v->bare}};

@@ -412,7 +412,7 @@ TlStatus tl_stage_volume_slice(const TlStageCall *call, const TlSliceStage *opti
       .z = 0, .zoom = (int)options->zoom, .low = options->low, .high = options->high};
   TlStatus status = read_slice(call, options, &volume);
   if (status == TL_OK) status = tl_slice_draw(&volume, &style, &image);
-  if (status == TL_OK) status = tl_image_write_png(&image, call->output, call->overwrite);
+  if (status == TL_OK) status = tl_image_write(&image, call->output, call->overwrite);
   tl_image_free(&image);
   tl_volume_free(&volume);
   return status;

@@ -13,5 +13,6 @@ done
 # every tool and verb has its heading, every key of the schema its row
 [ "$(grep -c '^## talus-' "$dir/tools.md")" = "$(ls tools/talus-*.c | wc -l)" ] || { echo "FAILED: a tool is missing"; bad=1; }
 grep -q '^### talus-catalog export$' "$dir/tools.md" || { echo "FAILED: no verbs"; bad=1; }
+grep -A1 '^Options:$' "$dir/tools.md" | grep -q '^$' && { echo "FAILED: a heading Options with nothing under it"; bad=1; }
 grep -q '^| `dt_s` ' "$dir/study.md" || { echo "FAILED: no keys"; bad=1; }
 exit $bad

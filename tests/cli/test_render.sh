@@ -47,6 +47,10 @@ draw() { # picture, arguments
 }
 differ() { cmp -s "$1" "$2" && fail "$1 and $2 are one picture"; }
 draw grains.png
+"$BIN/talus-render" s.run --width=96 --height=96 -o grains.jpg >/dev/null 2>err.txt || fail "a JPEG: $(cat err.txt)"
+[ "$(head -c 3 grains.jpg | od -An -tx1 | tr -d ' ')" = ffd8ff ] || fail "grains.jpg is no JPEG"
+"$BIN/talus-render" s.run -o grains.tif >/dev/null 2>err.txt && fail "a PNG is called .tif"
+grep -qF "grains.tif: pictures are written as PNG or JPEG" err.txt || fail "grains.tif: $(cat err.txt)"
 draw chains.png --chains
 draw turned.png --colour=rotation --since=1
 draw turned1.png --colour=rotation --since=1 --colour-high=7
