@@ -81,7 +81,10 @@ refused() { # text of the message, then what is set
   "$solve" config/conveyor.yaml -q "$@" -o "$dir/no" >/dev/null 2>"$dir/log" && fail "not refused: $*"
   grep -qF "$text" "$dir/log" || fail "'$text' is not in: $(cat "$dir/log")"
 }
-refused "rolling of materials" --set solver.method=sqm
+refused "joints.0.kind: the method sqm does not solve a hinge of the body 'gate' and the world" --set solver.method=sqm
+"$solve" config/conveyor-pile.yaml -q --set solver.method=sqm --set reduction.split=off -o "$dir/no" >/dev/null 2>"$dir/log" &&
+  fail "sqm takes rolling"
+grep -q "pairs.[0-9]*.rolling: rolling of materials '.*' and '.*': method sqm has none" "$dir/log" || fail "rolling: $(cat "$dir/log")"
 refused "nonsmooth.young_Pa" --set nonsmooth.young_Pa=0
 sed 's/body: gate, point_m/body: gait, point_m/' config/conveyor.yaml > "$dir/study.yaml"
 "$solve" "$dir/study.yaml" -q -o "$dir/no" >/dev/null 2>"$dir/log" && fail "an unknown body is taken"
