@@ -144,6 +144,10 @@ static void say_plan(const TlRun *run) {
                 run->state->lifted_m);
 }
 
+static const char *method_of(const TlRun *run) {
+  return tl_method_name((TlMethod)run->model->setup.solver.method);
+}
+
 typedef struct Plan {
   int64_t disk, free_bytes, memory; /* memory: of the largest rank after the first steps */
   double step_s, left_s;            /* wall time of a step, of all that are to be done */
@@ -151,7 +155,8 @@ typedef struct Plan {
 
 static TlStatus report_plan(const TlRun *run, const Plan *plan, bool json) {
   TlReport r = {0};
-  TlStatus status = tl_report_int(&r, "grains", run->state->grains, "");
+  TlStatus status = tl_report_text(&r, "method", method_of(run));
+  if (status == TL_OK) status = tl_report_int(&r, "grains", run->state->grains, "");
   if (status == TL_OK) status = tl_report_int(&r, "ranks", tl_comm_size(run->comm), "");
   if (status == TL_OK) status = tl_report_int(&r, "threads_per_rank", tl_par_threads(), "");
   if (status == TL_OK) status = tl_report_int(&r, "steps", tl_setup_steps(&run->model->setup), "");
@@ -294,6 +299,7 @@ static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
   TlReport r = {0};
   snprintf(state, sizeof state, "%016llx", (unsigned long long)hash);
   TlStatus status = tl_report_text(&r, "output", run->folder);
+  if (status == TL_OK) status = tl_report_text(&r, "method", method_of(run));
   if (status == TL_OK) status = tl_report_text(&r, "state_hash", state);
   if (status == TL_OK && tl_run_ranks_matter(run))
     status = tl_report_text(&r, "repeatable_over_ranks", "no");
