@@ -167,20 +167,26 @@ static bool is_of_body(const TlSetup *s, int64_t item, int32_t number) {
   return false;
 }
 
-/* Of bodies, or (surfaces) of terrain, planes, walls and platens. */
-static bool is_used(const TlSetup *s, int32_t number, bool surfaces) {
-  bool used = !surfaces && number == TL_MATERIAL_GRAIN && tl_setup_draws(s);
+/* Of a body that is placed, of a shape of the grains, or of a net: of whatever a body is but a grain of the catalog. */
+static bool is_of_some_body(const TlSetup *s, int32_t number) {
+  bool used = false;
   int64_t platen = tl_setup_apparatus(s) ? s->bodies.count - 1 : -1; /* tl_apparatus_add_platen */
-  for (int64_t i = 0; !surfaces && i < s->bodies.count; i++)
+  for (int64_t i = 0; i < s->bodies.count; i++)
     used = used || (i != platen && is_of_body(s, i, number));
-  for (int64_t i = 0; !surfaces && i < s->grains.shapes.count; i++)
+  for (int64_t i = 0; i < s->grains.shapes.count; i++)
     used = used || tl_material_of_avatar(s, tl_study_shape_id(tl_shapes_index(
                                                 &s->shapes, s->grains.shapes.items[i]))) == number;
-  for (int64_t i = 0; !surfaces && i < s->shapes.count; i++) /* those of an earlier run */
+  for (int64_t i = 0; i < s->shapes.count; i++) /* those of an earlier run */
     used = used || (s->release.assembly == TL_ASSEMBLY_FROM_RUN &&
                     tl_material_of_avatar(s, tl_study_shape_id(i)) == number);
-  for (int64_t i = 0; !surfaces && i < s->nets.count; i++)
-    used = used || tl_material_of_net(s, i) == number;
+  for (int64_t i = 0; i < s->nets.count; i++) used = used || tl_material_of_net(s, i) == number;
+  return used;
+}
+
+/* Of bodies, or (surfaces) of terrain, planes, walls and platens. */
+static bool is_used(const TlSetup *s, int32_t number, bool surfaces) {
+  int64_t platen = tl_setup_apparatus(s) ? s->bodies.count - 1 : -1;
+  bool used = (number == TL_MATERIAL_GRAIN && tl_setup_draws(s)) || is_of_some_body(s, number);
   if (!surfaces) return used;
   used = (s->terrain.name && tl_material_of_terrain(s) == number) ||
          (platen >= 0 && tl_material_of_platen(s) == number);
@@ -191,8 +197,15 @@ static bool is_used(const TlSetup *s, int32_t number, bool surfaces) {
   return used;
 }
 
+/* As is_used has it, but for grains.material where all grains are of shapes that have one of their own. */
+static bool moves(const TlSetup *s, int32_t number) {
+  bool plain = tl_setup_draws_catalog(s) ||
+               (tl_setup_draws(s) && s->release.assembly == TL_ASSEMBLY_FROM_RUN);
+  return (number == TL_MATERIAL_GRAIN && plain) || is_of_some_body(s, number);
+}
+
 bool tl_materials_meet(const TlSetup *s, int32_t one, int32_t two) {
-  bool a = is_used(s, one, false), b = is_used(s, two, false);
+  bool a = moves(s, one), b = moves(s, two);
   return (a && b) || (a && is_used(s, two, true)) || (b && is_used(s, one, true));
 }
 

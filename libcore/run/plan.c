@@ -103,30 +103,42 @@ TlStatus tl_run_check_disk(const TlRun *run, int64_t *free_bytes) {
   return tl_comm_agree(run->comm, status);
 }
 
-/* Stiffness where springs bear; what the ground does beyond friction where it does it. */
-static bool said(const TlPairLaw *law, const double *value, bool springs) {
-  if (value >= (const double *)&law->stiffness) return springs;
-  return value < &law->slip_friction || *value > 0;
+/* Does the law with this method depend on the value, beyond what 0 says? */
+static bool said(const TlMethodKind *method, const TlPairLaw *law, const double *value) {
+  if (value == &law->friction || value == &law->restitution) return true;
+  if (value == &law->tangential_restitution) return !method->bears_force;
+  if (value == &law->restitution_power) return law->restitution_half_m_s > 0;
+  if (value == &law->scar_density_kg_m3 || value == &law->scar_coefficient)
+    return law->scar_modulus_Pa > 0;
+  return *value > 0;
 }
 
 static TlStatus report_pair(const TlRun *run, int32_t one, int32_t two, int64_t number,
                             TlReport *report) {
   const TlMaterials *m = &run->model->materials;
   const TlPairLaw *law = &m->law[tl_pair_law(m, one, two)];
+  const TlMethodKind *method = tl_setup_method(&run->model->setup);
+  const TlStiffness read = method->reads ? method->reads(run->model->dem) : (TlStiffness){0};
   char name[32], text[960], value[40];
   size_t length = (size_t)snprintf(text, sizeof text, "%s on %s: ", m->material[one].name,
                                    m->material[two].name);
   const char *separator = "";
-  bool springs = tl_setup_method(&run->model->setup)->bears_force;
-#define F(key, member, unit, ...)                                                                  \
-  if (said(law, &law->member, springs)) {                                                          \
+#define SAY(key, member, unit, yes)                                                                \
+  if (yes) {                                                                                       \
     tl_text_real(value, law->member);                                                              \
     length += (size_t)snprintf(text + length, sizeof text - length, "%s" #key " %s%s" unit,        \
                                separator, value, unit[0] ? " " : "");                              \
     separator = ", ";                                                                              \
   }
-  TL_PAIR_FIELDS(F)
+#define F(key, member, unit, ...) SAY(key, member, unit, said(method, law, &law->member))
+  TL_CONTACT_FIELDS(F)
 #undef F
+#define PAIR(key, member, unit, ...) SAY(key, member, unit, read.key != 0 && law->member > 0)
+#define MATERIAL(key, member, unit, ...) SAY(key, member, unit, read.key != 0)
+  TL_STIFFNESS_FIELDS(PAIR, MATERIAL)
+#undef MATERIAL
+#undef PAIR
+#undef SAY
   snprintf(name, sizeof name, "pair_%lld", (long long)number);
   return tl_report_text(report, name, text);
 }

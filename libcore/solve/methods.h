@@ -126,6 +126,8 @@ typedef struct TlMethodKind {
   /* How far about its centre a body looks for contacts, at most, with the largest speed of all
    * bodies on all ranks and its own. NULL: no further than its radius, and speeds do not matter. */
   double (*reach)(const struct TlModel *model, double speed_max, double radius, double speed);
+  /* Which values of a pair's stiffness its contacts are computed from: not 0. NULL: none. */
+  TlStiffness (*reads)(const struct TlModel *model);
   /* The longest step that is safe for the owned bodies; INFINITY: any. NULL: any always. */
   double (*safe_step)(const struct TlModel *model, const struct TlBodies *bodies);
   /* Rules for step and iterations, from the owned bodies as they are; NULL: it has none. */

@@ -634,6 +634,11 @@ static TlStatus check(const TlModel *m) {
   return TL_OK;
 }
 
+static TlStiffness reads(const TlModel *m) {
+  return m->nonsmooth.law == TL_MAP_HERTZ ? (TlStiffness){.young_Pa = 1, .poisson = 1}
+                                          : (TlStiffness){.normal_N_m = 1};
+}
+
 /* A contact cannot pull harder than its stiffness lets it at no overlap (Correction 27b). */
 static TlStatus check_adhesion(const TlModel *m, const TlColliders *x, int64_t i) {
   char pair[TL_PAIR_TEXT];
@@ -745,6 +750,7 @@ const TlMethodKind tl_method_nonsmooth = {.bears_force = true,
                                           .choose = tl_nonsmooth_choose,
                                           .configure = tl_nonsmooth_configure,
                                           .check = check,
+                                          .reads = reads,
                                           .reach = tl_step_impulse_reach,
                                           .advise = advise,
                                           .check_bodies = check_bodies,

@@ -557,6 +557,15 @@ static TlSearchOptions penalty_search(const TlModel *m) {
   return search;
 }
 
+/* With traction a place without a surface of its own (a ball's) bears as a point. */
+static TlStiffness reads(const TlModel *m) {
+  const TlNormalLaw *law = tl_law(m->penalty.law);
+  if (!law->surface.key) return (TlStiffness){.young_Pa = 1, .poisson = 1};
+  return (TlStiffness){.normal_N_m = 1,
+                       .normal_Pa_m = m->penalty.spread == TL_SPREAD_TRACTION,
+                       .tangential_ratio = 1};
+}
+
 const TlMethodKind tl_method_penalty = {.bears_force = true,
                                         .memory = TL_SPRINGS,
                                         .solves = TL_KIND_BIT(TL_BONDS),
@@ -566,6 +575,7 @@ const TlMethodKind tl_method_penalty = {.bears_force = true,
                                         .configure = tl_penalty_configure,
                                         .search = penalty_search,
                                         .check = check_penalty,
+                                        .reads = reads,
                                         .safe_step = safe_step,
                                         .check_bodies = check_bodies,
                                         .step = step_by_springs,
