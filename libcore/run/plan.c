@@ -175,20 +175,6 @@ TlStatus tl_safe_step(TlRun *run, double *safe_s) {
   return tl_comm_least(run->comm, safe_s, 1);
 }
 
-TlStatus tl_run_say_advice(TlRun *run) {
-  const TlMethodKind *method = tl_setup_method(&run->model->setup);
-  if (!method->advise) return TL_OK;
-  TL_TRY(tl_comm_agree(run->comm, tl_run_refresh(run)));
-  TlMethodAdvice rule = method->advise(run->model->dem, &run->state->dem.bodies);
-  if (!isfinite(rule.step_s)) return TL_OK;
-  tl_log_info("%s: its rules ask for steps of %.3g s at most, from speeds at the start and free "
-              "fall, time.dt_s is %g; and for %lld iterations where all lie on each other, %.3g on "
-              "end",
-              tl_method_name((TlMethod)run->model->setup.solver.method), rule.step_s,
-              run->model->setup.time.dt_s, (long long)rule.iterations, rule.on_end);
-  return TL_OK;
-}
-
 void tl_safe_step_say(const TlRun *run, double safe_s) {
   double k = tl_setup_choice(&run->model->setup).mass_scale,
          density = run->model->materials.material[TL_MATERIAL_GRAIN].density_kg_m3;

@@ -24,9 +24,6 @@ TlStatus tl_run_trial(TlRun *run, double *step_s);
 /* Collective; bodies and solver must be there. The longest step that is safe for all grains, of a
  * method that knows one (penalty); *safe_s: INFINITY without grains or by impulses. */
 TlStatus tl_safe_step(TlRun *run, double *safe_s);
-/* Log what the method's rules say of step and iterations, of a method that has such rules (nonsmooth).
- * Collective, after tl_safe_step's conditions. */
-TlStatus tl_run_say_advice(TlRun *run);
 /* Log it, and what mass_scale makes of it. */
 void tl_safe_step_say(const TlRun *run, double safe_s);
 

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "run/advice.h"
 #include "run/air.h"
 #include "run/audit.h"
 #include "run/boundary_forces.h"
@@ -355,9 +356,11 @@ TlStatus tl_run_advance(TlRun *run) {
   const TlApparatus *apparatus = run->model->apparatus;
   TlStepReport report;
   int64_t escaped = 0;
+  bool pours = tl_pour_left(run) > 0;
   TL_TRY(tl_pour(run, run->state->totals.steps));
   TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, run->model->dem,
                                                   &run->state->dem.bodies, 0)));
+  if (pours && tl_pour_left(run) == 0) TL_TRY(tl_run_say_advice(run)); /* all are there now */
   TL_TRY(fresh_ghosts(run));
   if (apparatus) TL_TRY(apparatus->before_step(run, &escaped));
   if (escaped > 0) { /* from the apparatus: they leave the run before the step */

@@ -152,7 +152,7 @@ typedef struct TlRun {
   TlContacts contacts;    /* of the last step, when a frame is due that holds them */
   TlCells cells;          /* what is not in cells.csv yet */
   double travel_fraction; /* in this step, of this rank; see TlRunTotals */
-  bool warned_unstable, warned_travel;
+  bool warned_unstable, warned_travel, warned_step;
   int64_t unsaved;      /* checkpoints that were due and could not be saved */
   int64_t unsaved_step; /* the last of them */
   char unsaved_why[1024];

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "run/advice.h"
 #include "run/bodies.h"
 #include "run/densities.h"
 #include "run/ensemble.h"

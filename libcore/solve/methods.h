@@ -89,11 +89,20 @@ typedef struct TlMethodChoice {
 typedef TlStatus (*TlCollisionSolve)(const struct TlEtmLaw *law, const struct TlGroup *group,
                                      const struct TlDynamics *dynamics, struct TlEtmCount *count);
 
-/* What a method's rules say of a run with these bodies. */
+/* What a method's rules are computed from: of the bodies of all ranks that are neither fixed nor on a joint. */
+typedef struct TlMethodScene {
+  double speed_m_s;   /* of the fastest, of walls and of what motors move */
+  double least_m;     /* diameter of the smallest bounding sphere; INFINITY: there are no bodies */
+  double height_m;    /* from the lowest to the highest point along gravity */
+  double diameters_m; /* sum over the bodies */
+  int64_t count;
+} TlMethodScene;
+/* What they say. */
 typedef struct TlMethodAdvice {
-  double step_s;      /* longest step for the accuracy that its section asks for */
+  double step_s;      /* longest step for the accuracy that its section asks for; INFINITY: any */
   double on_end;      /* grains on end along gravity */
   int64_t iterations; /* that those take */
+  int64_t fixed;      /* iterations that the study says; 0: the rule's */
 } TlMethodAdvice;
 
 /* Functions may be NULL where it says what that means. */
@@ -130,8 +139,8 @@ typedef struct TlMethodKind {
   TlStiffness (*reads)(const struct TlModel *model);
   /* The longest step that is safe for the owned bodies; INFINITY: any. NULL: any always. */
   double (*safe_step)(const struct TlModel *model, const struct TlBodies *bodies);
-  /* Rules for step and iterations, from the owned bodies as they are; NULL: it has none. */
-  TlMethodAdvice (*advise)(const struct TlModel *model, const struct TlBodies *bodies);
+  /* Rules for step and iterations; NULL: it has none. */
+  TlMethodAdvice (*advise)(const struct TlModel *model, const TlMethodScene *scene);
   /* May the owned bodies be stepped, with the step of the model? NULL: always. */
   TlStatus (*check_bodies)(const struct TlModel *model, const struct TlBodies *bodies);
   /* Everything between the reset of the workspace and the filled report. */

@@ -671,27 +671,15 @@ static TlStatus check_bodies(const TlModel *m, const TlBodies *b) {
 }
 
 /* dt <= min(eps d/v, sqrt(2 eps d/a)), N = 0.1 n/eps (AGX 35.7). */
-static TlMethodAdvice advise(const TlModel *m, const TlBodies *b) {
-  double eps = m->nonsmooth.overlap_share, a = tl_norm(m->gravity_m_s2), fastest = 0;
-  double least = INFINITY, low = INFINITY, high = -INFINITY, sum = 0;
-  TlVec3 up = tl_scale(-1, tl_unit(m->gravity_m_s2));
-  int64_t count = 0;
-  TlMethodAdvice rule = {.step_s = INFINITY};
-  for (int64_t i = 0; i < b->owned; i++) {
-    if (b->flags[i] & (TL_BODY_FROZEN | TL_BODY_GUIDED)) continue;
-    double height = tl_dot(up, b->position[i]);
-    fastest = tl_max(fastest, tl_step_speed(b, i));
-    least = tl_min(least, 2 * b->radius[i]);
-    low = tl_min(low, height - b->radius[i]);
-    high = tl_max(high, height + b->radius[i]);
-    sum += 2 * b->radius[i];
-    count++;
-  }
-  if (count == 0) return rule;
-  if (fastest > 0) rule.step_s = eps * least / fastest;
-  if (a > 0) rule.step_s = tl_min(rule.step_s, sqrt(2 * eps * least / a));
-  rule.on_end = tl_max(1, (high - low) * (double)count / sum);
-  rule.iterations = (int64_t)ceil(0.1 * rule.on_end / eps);
+static TlMethodAdvice advise(const TlModel *m, const TlMethodScene *scene) {
+  double eps = m->nonsmooth.overlap_share, a = tl_norm(m->gravity_m_s2), d = scene->least_m;
+  TlMethodAdvice rule = {.step_s = INFINITY, .on_end = 1, .fixed = m->nonsmooth.iterations};
+  if (!isfinite(d)) return rule;
+  if (scene->speed_m_s > 0) rule.step_s = eps * d / scene->speed_m_s;
+  if (a > 0) rule.step_s = tl_min(rule.step_s, sqrt(2 * eps * d / a));
+  if (scene->count > 0)
+    rule.on_end = tl_max(1, scene->height_m * (double)scene->count / scene->diameters_m);
+  rule.iterations = (int64_t)ceil(0.1 * rule.on_end / eps * (1 - 1e-12));
   return rule;
 }
 

@@ -64,4 +64,86 @@ pair 1 "steel on steel: friction 0.5, restitution 0.2, young_Pa 100000000 Pa, po
 sed '/^pairs/d; s/, material: rubber}/}/' laws.yaml >own.yaml
 plan own.yaml --set contact.boundary_scar_modulus_Pa=1e7 --set contact.boundary_restitution_half_m_s=3
 pair 1 "boundary on steel: friction 0.5, restitution 0.2, tangential_restitution 0, restitution_half_m_s 3 m/s, restitution_power 1, scar_modulus_Pa 10000000 Pa, scar_density_kg_m3 1700 kg/m3, scar_coefficient 1"
+
+# ---- the rules of the nonsmooth method ----
+near() { # what it is, number, what it should be
+  awk -v x="$2" -v y="$3" 'BEGIN {exit !((x - y) ^ 2 < (0.01 * y) ^ 2)}' || fail "$1 is '$2' and not $3: $(cat err)"
+}
+rule() { # arguments of the plan: the step of the rule
+  plan "$@" --set solver.method=nonsmooth --set nonsmooth.young_Pa=1e7
+  step=$(sed -n 's/.*rules ask for steps of \([0-9.e-]*\) s at most.*/\1/p' err)
+}
+warned() { # step of the study
+  grep -q "warning: .*dt_s: $1 s is above the $step s that the rule for steps" err || fail "no warning of a step of $1 s: $(cat err)"
+}
+rule two.yaml # eps 0.01, d 0.02 m: sqrt(2 eps d/g)
+near "the step of balls at rest" "$step" 0.00639
+grep -q "is above" err && fail "a step below the rule: $(cat err)"
+grep -q "and for 20 iterations where all lie on each other, 2 on end$" err || fail "iterations of two balls: $(cat err)"
+rule two.yaml --set time.dt_s=7e-3 --set nonsmooth.iterations=19
+warned 0.007
+grep -q "for 20 iterations .*; nonsmooth.iterations is 19, which is fewer$" err || fail "iterations below the rule: $(cat err)"
+# a belt at 3 m/s; a drum of radius 0.5 m at 6 rad/s; a paddle whose corner is 0.5 m from its axis; eps d/v = 2e-4/v
+sed 's/normal: \[0, 0, 1\]/&, velocity_m_s: [3, 0, 0]/' two.yaml >belt.yaml
+rule belt.yaml
+near "the step on a belt" "$step" 6.67e-5
+warned 0.001
+grep -q "a speed of 3 m/s" err || fail "the belt's speed: $(cat err)"
+walls() { # the wall in place of the plane
+  sed '$d' two.yaml
+  echo "walls: [{$1}]"
+}
+walls 'kind: cylinder, grains: inside, axis: [0, 1, 0], radius_m: 0.5, length_m: 0.4, point_m: [0, 0, 0.5], spin_rad_s: [0, 6, 0]' >drum.yaml
+rule drum.yaml
+near "the step in a drum" "$step" 6.67e-5
+walls 'kind: box, size_m: [0.6, 0.1, 0.8], point_m: [0, 0, -2], spin_rad_s: [0, 6, 0]' >paddle.yaml
+rule paddle.yaml --set free_fall=yes
+near "the step with a paddle" "$step" 6.67e-5
+cat >arm.yaml <<'YAML'
+title: a ball on an arm and a slider
+gravity_m_s2: [0, 0, 0]
+time: {dt_s: 1.0e-5, steps: 2}
+shapes: [{name: ball, kind: sphere, diameter_m: 0.02}]
+bodies:
+  - {name: arm, shape: ball, position_m: [0, 0, 0]}
+  - {name: cart, shape: ball, position_m: [3, 0, 0]}
+  - {shape: ball, position_m: [5, 0, 0]}
+joints:
+  - {kind: hinge, body: arm, point_m: [0.29, 5, 0], axis: [0, 1, 0], motor_rad_s: -10, motor_most_N_m: 1}
+  - {kind: slider, body: cart, point_m: [3, 0, 0], axis: [1, 0, 0], motor_m_s: 2, motor_most_N: 1}
+YAML
+rule arm.yaml
+near "the step with a motor that turns" "$step" 6.67e-5
+rule arm.yaml --set joints.0.motor_rad_s=1
+near "the step with a motor that pushes" "$step" 1e-4
+# the same numbers on any number of ranks
+{
+  sed '/^bodies/,$d' two.yaml
+  echo 'bodies:'
+  for ((i = 0; i < 250; i++)); do echo "  - {shape: ball, position_m: [$((i % 3)), 0, 0.$(printf %03d $((i * 3 + 10)))]}"; done
+  sed -n '/^walls/,$p' two.yaml
+} >stack.yaml
+rule stack.yaml
+grep 'rules ask' err >one
+"$BIN/talus-mpirun" -n 2 "$BIN/talus-solve" -n stack.yaml --set solver.method=nonsmooth --set nonsmooth.young_Pa=1e7 >out 2>err ||
+  fail "two ranks: $(cat err)"
+grep 'rules ask' err | cmp -s one - || fail "two ranks say $(grep 'rules ask' err), one $(cat one)"
+# grains that are poured: from their size and the speed after the fall of 0.5 m; iterations when all are there
+cat >pour.yaml <<'YAML'
+title: balls are poured
+gravity_m_s2: [0, 0, -9.81]
+time: {dt_s: 1.0e-3, steps: 200}
+shapes: [{name: ball, kind: sphere, diameter_m: 0.02}]
+grains: {shapes: [ball]}
+release: {assembly: poured, count: 10, rate_per_s: 100, low_m: [0, 0, 0.4], high_m: [0.1, 0.1, 0.5]}
+walls: [{kind: plane, point_m: [0, 0, 0], normal: [0, 0, 1]}]
+YAML
+rule pour.yaml
+near "the step of poured balls" "$step" 6.45e-5 # their bounding spheres are up to 2% larger
+warned 0.001
+grep -q "iterations will be printed when all 10 grains are poured" err || fail "iterations of poured grains: $(cat err)"
+"$BIN/talus-solve" pour.yaml -o pour.run --set solver.method=nonsmooth --set nonsmooth.young_Pa=1e7 >out 2>err || fail "poured: $(cat err)"
+[ "$(grep -c 'rules ask' err)" = 2 ] && grep -q "and for [0-9]* iterations where all lie on each other" err ||
+  fail "the iterations are not printed when all are poured: $(cat err)"
+[ "$(grep -c 'is above' err)" = 1 ] || fail "not one warning of the step: $(cat err)"
 exit $bad
