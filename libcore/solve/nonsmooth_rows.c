@@ -780,7 +780,7 @@ static TlStatus find_impacts(void *context, int64_t begin, int64_t end, int64_t 
   for (int64_t at = begin; at < end; at++) {
     double fastest = 0, lowest = INFINITY;
     /* With aggregates slow contacts are held, too: contact splits go by the blows that this spreads. */
-    bool held = r->model->nonsmooth.reduction.split != TL_SPLIT_OFF;
+    bool held = r->units != NULL;
     for (int32_t i = r->range[at].first; i < r->range[at].last; i++) {
       TlNsPatch *p = &q->patch[i];
       p->impacts = false;

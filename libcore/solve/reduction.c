@@ -661,11 +661,9 @@ TlStatus tl_reduce_merge(TlReduce *d, TlTwist *after) {
       d->apart[i] = !in_balance(d, i, after[i].v, after[i].w);
   }
   if (tries(d)) TL_TRY(tl_sync_forward(d->sync, d->apart, sizeof *d->apart));
-  if (d->time_s >= options_of(d)->from_s) {
-    TL_TRY(find_couples(d, after, &couple, &couples));
-    TL_TRY(tl_units_join(&d->units, couple, couples, d->arena, &any));
-    if (any) TL_TRY(note_merges(d));
-  }
+  TL_TRY(find_couples(d, after, &couple, &couples));
+  TL_TRY(tl_units_join(&d->units, couple, couples, d->arena, &any));
+  if (any) TL_TRY(note_merges(d));
   tl_units_take(&d->units, after, &d->held);
   for (int64_t i = 0; i < b->owned; i++)
     d->merges += tl_unit_carries(&d->units, (int32_t)i) && !before[i];

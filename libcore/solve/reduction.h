@@ -31,7 +31,7 @@ typedef struct TlReduce {
   const TlSync *sync; /* NULL: one rank */
   TlArena *arena;
   TlTwist *start; /* of the bodies, at the start of the step: a copy */
-  double time_s, damping_per_s;
+  double damping_per_s;
   bool *apart;          /* bodies that merge with nothing in this step */
   bool *guided;         /* bodies on joints */
   int32_t *marked;      /* bodies that are split off: how deep it goes from there; 0: not */

@@ -26,7 +26,7 @@ typedef struct TlSensor {
 typedef struct TlReduction {
   TlSplit split;
   bool boundaries; /* aggregates grow on boundaries and fixed bodies, too */
-  double from_s;   /* no merging before this time */
+  double from_s;   /* before this time all is as without reduction */
   double merge_in_m_s, merge_out_m_s, merge_tangential_m_s, merge_rolling_rad_s;
   double split_in_m_s, split_tangential_m_s;
   int split_depth; /* 1: the bodies of the contact; 2: and those that touch these; ... */

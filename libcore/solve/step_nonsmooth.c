@@ -292,13 +292,19 @@ static void add_forces(TlStep *s, const TlNsRows *r, TlStepReport *report) {
 
 /* ---- the step ---- */
 
+/* Does the step move aggregates? Before reduction.from_s a step is the one without reduction, in every bit. */
+static bool reduces_now(const TlStep *s) {
+  const TlReduction *o = &s->model->nonsmooth.reduction;
+  return o->split != TL_SPLIT_OFF && (double)s->state->steps * s->model->step_s >= o->from_s;
+}
+
 static TlStatus detect(const TlStep *s, const TlMotion *motion, TlPairRows *memory, TlDetect *d) {
   const TlModel *m = s->model;
   TlWorkspace *w = s->work;
   TlBodies *b = &s->state->bodies;
   int64_t step = s->state->steps + 1;
   const int32_t *held = NULL;
-  bool reduces = m->nonsmooth.reduction.split != TL_SPLIT_OFF;
+  bool reduces = reduces_now(s);
   TL_TRY(tl_step_reserve_points(w));
   TL_TRY(tl_nonsmooth_recall(b, m->step_s, &w->arena, memory));
   if (reduces && b->pairs.of[TL_INNER].count > 0) TL_TRY(tl_units_held(b, &w->arena, &held));
@@ -545,7 +551,7 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
   }
   if (status == TL_OK) status = tl_nonsmooth_links(&rows);
   TL_TRY(tl_step_together(s->sync, status));
-  bool reduces = s->model->nonsmooth.reduction.split != TL_SPLIT_OFF;
+  bool reduces = reduces_now(s);
   TlReduce reduce = {.model = s->model,
                      .bodies = b,
                      .found = &w->found,
@@ -553,7 +559,6 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
                      .arena = &w->arena,
                      .held = {&s->sums.anchor_x_N_s, &s->sums.anchor_y_N_s, &s->sums.anchor_z_N_s,
                               &s->sums.wall_work_J, &s->sums.merge_J},
-                     .time_s = (double)s->state->steps * s->model->step_s,
                      .damping_per_s = s->controls->damping_per_s};
   double reducing = tl_clock_s();
   if (reduces) TL_TRY(reduce_start(s, &reduce, &search, &rows, report));

@@ -592,6 +592,49 @@ START_TEST(a_block_that_turns_about_its_edge_is_not_at_rest) {
 }
 END_TEST
 
+/* A heap of balls and cubes that falls into a box, without reduction and with one that begins when some lie. */
+START_TEST(until_reduction_begins_a_run_is_as_without_it) {
+  enum { COUNT = 18, STEPS = 300 };
+  const TlSplit split[] = {TL_SPLIT_CONTACT, TL_SPLIT_BOTH};
+  for (size_t s = 0; s < sizeof split / sizeof *split; s++) {
+    Lab lab[2];
+    for (int k = 0; k < 2; k++) {
+      lab_open(&lab[k]);
+      lab[k].config.nonsmooth.reduction.split = k ? split[s] : TL_SPLIT_OFF;
+      lab[k].config.nonsmooth.reduction.from_s = 1e-3 * STEPS;
+      lab_plane(&lab[k], NONE, tl_vec3(0, 0, 1));
+      lab_plane(&lab[k], NONE, tl_vec3(1, 0, 0));
+      lab_plane(&lab[k], NONE, tl_vec3(0, 1, 0));
+      lab_plane(&lab[k], tl_vec3(5 * R, 5 * R, 0), tl_vec3(-1, 0, 0));
+      lab_plane(&lab[k], tl_vec3(5 * R, 5 * R, 0), tl_vec3(0, -1, 0));
+      lab_start(&lab[k]);
+      for (int i = 0; i < COUNT; i++)
+        put_shape(&lab[k], i % 3 ? SPHERE : CUBE,
+                  tl_vec3(R * (1.2 + 2.3 * (i % 2)), R * (1.2 + 2.3 * (i / 2 % 2)),
+                          R * (1.1 + 2.2 * floor(0.25 * i))),
+                  tl_vec3(0.1 * (i % 3 - 1), 0.05 * (i % 5 - 2), -0.3));
+    }
+    for (int n = 0; n < STEPS; n++) {
+      for (int k = 0; k < 2; k++) step(&lab[k]);
+      ck_assert_int_eq(lab[1].report.merged, 0);
+      for (int i = 0; i < COUNT; i++) {
+        ck_assert_mem_eq(&lab[0].bodies.position[i], &lab[1].bodies.position[i], sizeof(TlVec3));
+        ck_assert_mem_eq(&lab[0].bodies.velocity[i], &lab[1].bodies.velocity[i], sizeof(TlVec3));
+        ck_assert_mem_eq(&lab[0].bodies.momentum[i], &lab[1].bodies.momentum[i], sizeof(TlVec3));
+      }
+    }
+    int64_t merged = 0;
+    for (int n = 0; n < 50; n++) {
+      step(&lab[1]);
+      merged = lab[1].report.merged > merged ? lab[1].report.merged : merged;
+    }
+    ck_assert_int_gt(merged, 0);
+    lab_close(&lab[0]);
+    lab_close(&lab[1]);
+  }
+}
+END_TEST
+
 /* ---- contact memory ---- */
 
 /* A column of bricks under its weight, merged, which takes nothing of what its contacts store, and then split:
@@ -1076,6 +1119,7 @@ TL_TEST_MAIN("reduction", merging_and_splitting_keep_momentum, merging_has_the_m
              an_aggregate_moves_as_a_body_with_parts, a_belt_takes_along_and_books_its_impulse,
              what_merging_takes_of_shaped_grains_is_booked, a_cube_past_the_edge_tips_by_its_torque,
              a_block_that_turns_about_its_edge_is_not_at_rest,
+             until_reduction_begins_a_run_is_as_without_it,
              a_stack_that_is_split_stands_by_what_it_remembers,
              what_is_remembered_within_turns_along, what_merged_with_a_pendulum_swings_along,
              a_load_on_a_slider_pushes_what_merged_with_it, what_is_held_twice_stays_apart,
