@@ -309,6 +309,8 @@ static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
     status = tl_report_int(&r, counts[i].name, counts[i].value, "");
   for (size_t i = 0; status == TL_OK && i < sizeof lines / sizeof *lines; i++)
     status = tl_report_real(&r, lines[i].name, lines[i].value, lines[i].unit);
+  if (status == TL_OK && run->deep.known)
+    status = tl_report_int(&r, "pairs_embedded", run->deep.pairs, "");
   /* grains that are poured bring potential energy along: no change would be the run's own */
   if (status == TL_OK && run->model->setup.release.assembly != TL_ASSEMBLY_POURED)
     status =

@@ -42,6 +42,8 @@ TlStatus tl_departures_take(struct TlRun *run, const unsigned char *leaves, bool
  * taken out, or, of the unresolved ones, named alone. TL_EINPUT names both grains, their avatars, the
  * overlap and the step when the study says stop (problems.c). */
 TlStatus tl_run_handle_problems(struct TlRun *run, int64_t step);
+/* "the wall walls.2": boundary number `place` in words. */
+void tl_problem_boundary(const struct TlRun *run, int64_t place, char *text, size_t size);
 /* Collective: all ranks' parts into that of rank 0's record, and back (the others begin empty). */
 TlStatus tl_departed_gather(const struct TlRun *run, TlDeparted *all);
 

@@ -32,7 +32,7 @@ static int64_t wall_of(const TlRun *run, int64_t place) {
   return part >= 0 ? run->model->walls.part[part].wall : -1;
 }
 
-static void name_boundary(const TlRun *run, int64_t place, char *text, size_t size) {
+void tl_problem_boundary(const TlRun *run, int64_t place, char *text, size_t size) {
   int64_t wall = wall_of(run, place);
   if (wall >= 0)
     snprintf(text, size, "the wall walls.%lld", (long long)wall);
@@ -46,7 +46,7 @@ static void name_other(const TlRun *run, const TlProblemRow *row, char text[160]
   if (row->other >= 0)
     name_grain(run, row->other, row->other_avatar, text);
   else
-    name_boundary(run, -1 - row->other, text, 160);
+    tl_problem_boundary(run, -1 - row->other, text, 160);
 }
 
 /* A wall that came upon grains: its fault, not that of their shapes. */

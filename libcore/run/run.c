@@ -456,6 +456,7 @@ static TlStatus after_step(TlRun *run, int64_t step, int64_t last, double cpu_s)
   const TlSetup *setup = &run->model->setup;
   const bool output = !run->options.no_output;
   bool frame = frame_in_turn(run, step), line = line_in_turn(run, step);
+  TL_TRY(tl_run_watch_depth(run, step == last));
   if (setup->time.boundary_forces && (line || step == last)) TL_TRY(tl_boundary_take(run));
   if (run->constraints.wanted && (line || step == last))
     TL_TRY(tl_comm_agree(run->comm, tl_constraint_take(run)));

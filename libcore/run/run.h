@@ -20,6 +20,7 @@
 #include "run/avatars.h"
 #include "run/cells.h"
 #include "run/departures.h"
+#include "run/deep.h"
 #include "run/depth.h"
 #include "run/energy_balance.h"
 #include "run/nets.h"
@@ -152,6 +153,7 @@ typedef struct TlRun {
   TlContacts contacts;    /* of the last step, when a frame is due that holds them */
   TlCells cells;          /* what is not in cells.csv yet */
   double travel_fraction; /* in this step, of this rank; see TlRunTotals */
+  TlRunDeep deep;
   bool warned_unstable, warned_travel, warned_step;
   int64_t unsaved;      /* checkpoints that were due and could not be saved */
   int64_t unsaved_step; /* the last of them */

@@ -113,6 +113,7 @@ typedef struct TlMethodKind {
       bears_force; /* its contacts bear a force between steps: what stress and guided bodies need */
   bool resists;    /* its contacts resist rolling and twisting, and adhere (TlPairLaw) */
   bool implicit_bonds;      /* it steps the bonds of nets at any step: their springs set none */
+  bool embeds;              /* its steps look for embedded grains (step_problems.c) */
   bool sleeps;              /* islands of bodies at rest may sleep (solve/sleep.h) */
   bool joints_on_one_rank;  /* bodies on joints with the world, that is; else on any number */
   bool reduces;             /* moves bodies as aggregates where section reduction asks for it */

@@ -16,7 +16,8 @@ const TlParam tl_reduction_params[] = {
     FLAG(
         TlReductionSetup, boundaries, "true",
         "bodies that move as a boundary with friction does, or as a fixed body, are moved with it"),
-    REAL(TlReductionSetup, from_s, "s", "0", 0, 1e9, "until this time a run is as without reduction"),
+    REAL(TlReductionSetup, from_s, "s", "0", 0, 1e9,
+         "until this time a run is as without reduction"),
     REAL(TlReductionSetup, merge_in_m_s, "m/s", "2.5e-3", 0, 1e3,
          "contacts that approach no faster merge their bodies, if they slide and roll no faster "
          "than the next three say (Servin 2015 Eqs. 26-28)"),

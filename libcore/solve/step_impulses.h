@@ -18,7 +18,7 @@ TlStatus tl_step_rows_with(const TlModel *model, const TlBodies *bodies,
                            const TlWorkspace *workspace, const TlVec3 *beside, TlContactRow **rows,
                            int64_t *count);
 #define TL_BY_IMPULSES(solve)                                                                      \
-  .sleeps = true, .reach = tl_step_impulse_reach, .step = tl_step_by_impulses,                     \
+  .embeds = true, .sleeps = true, .reach = tl_step_impulse_reach, .step = tl_step_by_impulses,     \
   .contact_rows = tl_step_impulse_rows, .memory = TL_IMPULSES, .solves = TL_KIND_BIT(TL_BONDS),    \
   .solves_on_world = TL_JOINT_KINDS, .joints_on_one_rank = true, .collide = solve
 

@@ -733,6 +733,7 @@ static TlStatus contact_rows(const TlModel *model, const TlBodies *b, const TlWo
 }
 
 const TlMethodKind tl_method_nonsmooth = {.bears_force = true,
+                                          .embeds = true,
                                           .resists = true,
                                           .reduces = true,
                                           .converges = true,

@@ -73,6 +73,35 @@ done
 "$BIN/talus-solve" -q soft.yaml --overwrite --set unresolved.overlap_share=0.7 >out 2>err ||
   fail "soft ground, allowed: $(cat err)"
 
+# springs of the penalty method bear two balls however deep: named once, counted, and the run continues
+cat >springs.yaml <<'YAML'
+title: two balls on springs that are too soft
+gravity_m_s2: [0, 0, -9.81]
+time: {dt_s: 2.0e-5, duration_s: 0.3}
+shapes: [{name: ball, kind: sphere, diameter_m: 0.02}]
+bodies:
+  - {shape: ball, position_m: [0, 0, 0.01]}
+  - {shape: ball, position_m: [0, 0, 0.03]}
+walls: [{kind: plane, point_m: [0, 0, 0], normal: [0, 0, 1]}]
+solver: {method: penalty}
+penalty: {normal_N_m: 60, normal_Pa_m: 1.0e+5}
+YAML
+"$BIN/talus-solve" springs.yaml >out 2>err || fail "soft springs: $(cat err)"
+[ "$(grep -c 'warning: step .* grain 0 rests .* deep in the wall walls.0, the deepest of 2 such pairs: contacts are too soft' err)" = 1 ] ||
+  fail "soft springs are not named once: $(cat err)"
+grep -q '^pairs_embedded: 2$' out || fail "soft springs: $(cat out)"
+"$BIN/talus-mpirun" -n 2 "$BIN/talus-solve" springs.yaml --overwrite >out 2>two.err || fail "soft springs on two ranks: $(cat two.err)"
+[ "$(grep ' rests ' err)" = "$(grep ' rests ' two.err)" ] || fail "soft springs on two ranks: $(cat two.err)"
+grep -q '^pairs_embedded: 2$' out || fail "soft springs on two ranks: $(cat out)"
+"$BIN/talus-solve" springs.yaml --overwrite --set unresolved.overlap_share=0.5 >out 2>err || fail "soft springs, allowed: $(cat err)"
+grep -q ' rests ' err && fail "soft springs that are allowed: $(cat err)"
+# a hard blow that goes as deep, 100 steps long and more, is none
+sed 's/\[0, 0, 0.01\]/&, velocity_m_s: [0, 0, -2]/; /0.03/d' springs.yaml >blow.yaml
+"$BIN/talus-solve" blow.yaml --set penalty.normal_N_m=2000 --set time.duration_s=0.2 >out 2>err || fail "a blow: $(cat err)"
+awk '$1 == "deepest_boundary_overlap_share:" {exit !($2 > 0.2)}' out || fail "the blow is not deep: $(cat out)"
+grep -q ' rests ' err && fail "a blow is taken for an embedded grain: $(cat err)"
+grep -q '^pairs_embedded: 0$' out || fail "a blow: $(cat out)"
+
 cat >j.yaml <<'YAML'
 title: a ball between closing walls
 gravity_m_s2: [0, 0, 0]
