@@ -149,6 +149,7 @@ static const char *method_of(const TlRun *run) {
 }
 
 typedef struct Plan {
+  char refused[512];                /* why the run would be, by what is in its folder; rank 0 */
   int64_t disk, free_bytes, memory; /* memory: of the largest rank after the first steps */
   double step_s, left_s;            /* wall time of a step, of all that are to be done */
 } Plan;
@@ -180,9 +181,20 @@ static TlStatus report_plan(const TlRun *run, const Plan *plan, bool json) {
   if (status == TL_OK) status = tl_report_real(&r, "step_time", plan->step_s, "s");
   if (status == TL_OK) status = tl_report_real(&r, "time_at_this_pace", plan->left_s, "s");
   if (status == TL_OK) status = tl_report_text(&r, "output", run->folder);
+  if (status == TL_OK && plan->refused[0]) status = tl_report_text(&r, "refused", plan->refused);
   if (status == TL_OK) status = tl_report_print(&r, json);
   tl_report_free(&r);
   return status;
+}
+
+/* A run that starts would be refused for what its folder holds; the plan itself is worth having. */
+static void look_at_folder(const TlRun *run, char refused[512]) {
+  refused[0] = '\0';
+  if (run->options.resume || tl_comm_rank(run->comm) != 0 ||
+      tl_results_check(run->folder, run->options.overwrite) == TL_OK)
+    return;
+  snprintf(refused, 512, "%s", tl_message());
+  tl_log_warn("the run would be refused: %s", refused);
 }
 
 /* The first steps without output. Grains in flight are cheap and grains that collide are dear, so
@@ -191,6 +203,7 @@ static TlStatus try_out(TlRun *run, int64_t free_bytes, bool json) {
   Plan plan = {.disk = tl_run_disk(run), .free_bytes = free_bytes};
   int64_t left = tl_setup_steps(&run->model->setup) - run->state->totals.steps;
   char text[32];
+  look_at_folder(run, plan.refused);
   TL_TRY(tl_run_trial(run, &plan.step_s));
   int64_t common = tl_mem_common_bytes();
   plan.memory = tl_mem_peak_bytes() - common + common / tl_shared_ranks(run->model->shared);

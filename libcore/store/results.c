@@ -451,6 +451,10 @@ static TlStatus new_writer(TlResultsWriter **writer, const char *folder) {
   return w->folder ? lock_folder(w) : TL_ENOMEM;
 }
 
+TlStatus tl_results_check(const char *folder, bool overwrite) {
+  return tl_file_exists(folder) ? check_folder(folder, overwrite) : TL_OK;
+}
+
 TlStatus tl_results_create(TlResultsWriter **writer, const char *folder, const TlScene *scene,
                            bool overwrite) {
   TlResultsWriter *w = NULL;

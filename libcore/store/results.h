@@ -92,6 +92,8 @@ typedef struct TlFrame {
 /* ---- writing (rank 0, or few writers) ---- */
 typedef struct TlResultsWriter TlResultsWriter;
 
+/* Would tl_results_create refuse the folder for what is in it? Its status and message; nothing is changed. */
+TlStatus tl_results_check(const char *folder, bool overwrite);
 /* Makes the folder; refuses one that already holds results unless overwrite. scene is copied out at
  * once; its avatars array is ignored: add them one by one, then tl_results_scene_done closes run.h5
  * under its final name.

@@ -25,6 +25,16 @@ plan two.yaml
 "$BIN/talus-solve" two.yaml -o two.run --set solver.method=nonsmooth --set nonsmooth.young_Pa=1e7 >out 2>err || fail "the run: $(cat err)"
 [ "$(value method)" = nonsmooth ] || fail "the summary does not name the method: $(cat out)"
 
+# ---- an output that is there ----
+plan two.yaml -o two.run
+for text in out err; do
+  grep -q 'refused: two.run: already holds results (.*); give --overwrite' $text || fail "results that are there: $(cat $text)"
+done
+plan two.yaml -o two.run --overwrite
+[ -z "$(value refused)" ] || fail "--overwrite: $(cat out)"
+plan --resume two.run
+[ -z "$(value refused)" ] || fail "--resume: $(cat out)"
+
 # ---- laws: what the method and its law read, of pairs that can meet ----
 say() { # method, arguments of the plan...
   local method=$1; shift
