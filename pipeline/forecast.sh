@@ -42,12 +42,13 @@ ask() { # NAME FROM COMMAND...
     bad=1
     return
   fi
-  found=$(awk '$1 ~ /^time_(about|one_core_about|at_this_pace):$/ {s = $2; how = $1}
+  found=$(awk '$1 ~ /^time_(about|one_core_about|at_this_pace|at_least):$/ {s = $2; how = $1}
     $1 ~ /^memory(_estimate|_at_least)?:$/ {m = $3 == "MB" ? $2 : $3 == "GB" ? 1000 * $2 : 1e-6 * $2}
     END {printf "%s %s %s", s == "" ? "?" : s, m == "" ? "?" : m, how}' "$work/plan")
   set -- $found
   case ${3:-} in
     time_one_core_about:) from="$from, on one core" ;;
+    time_at_least:) from="$from: at least, at the pace of its first steps, in which few grains touch" ;;
     time_at_this_pace:) from="$from: pace of its first steps; those in which more grains touch take longer" ;;
   esac
   put "$name" 'to do' "$1" "$2" "$from"

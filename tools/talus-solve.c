@@ -8,6 +8,7 @@
 #include "post/departures.h"
 #include "run/forecast.h"
 #include "run/plan.h"
+#include "run/pour.h"
 #include "shape/moving.h"
 #include "store/trust.h"
 
@@ -126,11 +127,15 @@ static void say_plan(const TlRun *run) {
   if (run->checkpoint) return; /* said already where it continues */
   double packed = (double)tl_run_memory(run, TL_CONTACTS_PACKED),
          machine = (double)tl_mem_machine_bytes();
+  char poured[64] = "";
+  if (tl_pour_left(run) > 0)
+    snprintf(poured, sizeof poured, ", %lld of them still to be poured,",
+             (long long)tl_pour_left(run));
   tl_log_info(
-      "%lld grains on %d rank%s of %d thread%s, %lld steps of %g s (%.4g s), frames every "
+      "%lld grains%s on %d rank%s of %d thread%s, %lld steps of %g s (%.4g s), frames every "
       "%g s, on the largest rank about %.0f MB while grains fall and %.0f MB where they lie "
       "packed, up to %.3g MB of results in %s",
-      (long long)run->state->grains, tl_comm_size(run->comm),
+      (long long)(run->state->grains + tl_pour_left(run)), poured, tl_comm_size(run->comm),
       tl_comm_size(run->comm) > 1 ? "s" : "", tl_par_threads(), tl_par_threads() > 1 ? "s" : "",
       (long long)tl_setup_steps(s), s->time.dt_s, (double)tl_setup_steps(s) * s->time.dt_s,
       s->time.frame_every_s, (double)tl_run_memory(run, TL_CONTACTS_LOOSE) / 1e6, packed / 1e6,
@@ -150,14 +155,15 @@ static const char *method_of(const TlRun *run) {
 
 typedef struct Plan {
   char refused[512];                /* why the run would be, by what is in its folder; rank 0 */
+  int64_t grains;                   /* those to be poured, too */
   int64_t disk, free_bytes, memory; /* memory: of the largest rank after the first steps */
-  double step_s, left_s;            /* wall time of a step, of all that are to be done */
+  TlTrial trial;
 } Plan;
 
 static TlStatus report_plan(const TlRun *run, const Plan *plan, bool json) {
   TlReport r = {0};
   TlStatus status = tl_report_text(&r, "method", method_of(run));
-  if (status == TL_OK) status = tl_report_int(&r, "grains", run->state->grains, "");
+  if (status == TL_OK) status = tl_report_int(&r, "grains", plan->grains, "");
   if (status == TL_OK) status = tl_report_int(&r, "ranks", tl_comm_size(run->comm), "");
   if (status == TL_OK) status = tl_report_int(&r, "threads_per_rank", tl_par_threads(), "");
   if (status == TL_OK) status = tl_report_int(&r, "steps", tl_setup_steps(&run->model->setup), "");
@@ -178,8 +184,13 @@ static TlStatus report_plan(const TlRun *run, const Plan *plan, bool json) {
   if (status == TL_OK) status = tl_report_int(&r, "memory_of_first_steps", plan->memory, "bytes");
   if (status == TL_OK) status = tl_report_int(&r, "disk_estimate", plan->disk, "bytes");
   if (status == TL_OK) status = tl_report_int(&r, "disk_free", plan->free_bytes, "bytes");
-  if (status == TL_OK) status = tl_report_real(&r, "step_time", plan->step_s, "s");
-  if (status == TL_OK) status = tl_report_real(&r, "time_at_this_pace", plan->left_s, "s");
+  if (status == TL_OK) status = tl_report_real(&r, "step_time", plan->trial.step_s, "s");
+  if (status == TL_OK && plan->trial.settled)
+    status = tl_report_real(&r, "time_at_this_pace", plan->trial.left_s, "s");
+  if (status == TL_OK && !plan->trial.settled)
+    status = tl_report_text(&r, "time", "not known: few grains touch yet");
+  if (status == TL_OK && !plan->trial.settled)
+    status = tl_report_real(&r, "time_at_least", plan->trial.left_s, "s");
   if (status == TL_OK) status = tl_report_text(&r, "output", run->folder);
   if (status == TL_OK && plan->refused[0]) status = tl_report_text(&r, "refused", plan->refused);
   if (status == TL_OK) status = tl_report_print(&r, json);
@@ -200,20 +211,26 @@ static void look_at_folder(const TlRun *run, char refused[512]) {
 /* The first steps without output. Grains in flight are cheap and grains that collide are dear, so
  * what they took is a pace and no estimate. */
 static TlStatus try_out(TlRun *run, int64_t free_bytes, bool json) {
-  Plan plan = {.disk = tl_run_disk(run), .free_bytes = free_bytes};
-  int64_t left = tl_setup_steps(&run->model->setup) - run->state->totals.steps;
+  Plan plan = {.grains = run->state->grains + tl_pour_left(run),
+               .disk = tl_run_disk(run),
+               .free_bytes = free_bytes};
+  const TlTrial *t = &plan.trial;
   char text[32];
   look_at_folder(run, plan.refused);
-  TL_TRY(tl_run_trial(run, &plan.step_s));
+  TL_TRY(tl_run_trial(run, &plan.trial));
   int64_t common = tl_mem_common_bytes();
   plan.memory = tl_mem_peak_bytes() - common + common / tl_shared_ranks(run->model->shared);
   TL_TRY(tl_comm_most_int(run->comm, &plan.memory, 1));
-  plan.left_s = plan.step_s * (double)left;
-  tl_forecast_text(text, plan.left_s);
-  tl_log_info(
-      "%.3g s a step in the first ones: %s for all at this pace; steps get dearer when more "
-      "grains touch",
-      plan.step_s, text);
+  tl_forecast_text(text, t->left_s);
+  if (t->settled)
+    tl_log_info(
+        "%.3g s a step after %lld steps: %s for all at this pace; steps get dearer when more "
+        "grains touch",
+        t->step_s, (long long)t->steps, text);
+  else
+    tl_log_info("%.3g s a step after %lld steps, and few grains touch yet: the time of the run "
+                "is not known, at least %s",
+                t->step_s, (long long)t->steps, text);
   return report_plan(run, &plan, json);
 }
 

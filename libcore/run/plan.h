@@ -16,10 +16,19 @@ int64_t tl_run_disk(const TlRun *run);
 /* Collective. *free: bytes of the folder's disk. A warning when tl_run_disk is more than that;
  * TL_EIO when it is more than twice that (compression never saves a half). */
 TlStatus tl_run_check_disk(const TlRun *run, int64_t *free_bytes);
-/* Collective. Wall time of a step: the median of the first forty (or as many as ten seconds hold)
- * without the first five, which bring shapes and lists into memory. Nothing is written; the run is
- * of no use afterwards but to be closed. */
-TlStatus tl_run_trial(TlRun *run, double *step_s);
+/* The first steps: forty, and more until grains touch as many others as they will for a while, for ten seconds at
+ * most. step_s: wall time of a step, the median of the last forty without the first five of all, which bring shapes
+ * and lists into memory. */
+typedef struct TlTrial {
+  int64_t steps;
+  double step_s;
+  double
+      left_s; /* of all steps that are to be done: a grain that is still to be poured costs what one of these does */
+  bool
+      settled; /* grains touch, or the run has no more steps; else left_s is what it takes at least */
+} TlTrial;
+/* Collective. Nothing is written; the run is of no use afterwards but to be closed. */
+TlStatus tl_run_trial(TlRun *run, TlTrial *trial);
 
 /* Collective; bodies and solver must be there. The longest step that is safe for all grains, of a
  * method that knows one (penalty); *safe_s: INFINITY without grains or by impulses. */

@@ -206,3 +206,20 @@ TlStatus tl_pour(TlRun *run, int64_t step) {
   tl_free(inlet.busy);
   return status;
 }
+
+/* Sum over the steps up to this one of the grains that are due. */
+static double sum_due(const TlRun *run, double step) {
+  const TlReleaseSetup *r = &run->model->setup.release;
+  double per_step = r->rate_per_s * run->model->setup.time.dt_s, count = (double)r->count;
+  if (!(per_step > 0)) return count * step;
+  double full = count / per_step; /* step with which all are there */
+  if (step <= full) return 0.5 * per_step * step * step;
+  return count * (step - 0.5 * full);
+}
+
+double tl_pour_sum(const TlRun *run, int64_t first, int64_t last) {
+  double others = (double)run->state->grains, steps = (double)(last - first);
+  if (!pours(run)) return others * steps;
+  others = fmax(0, others - (double)run->state->poured);
+  return others * steps + sum_due(run, (double)last) - sum_due(run, (double)first);
+}

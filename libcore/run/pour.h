@@ -17,6 +17,9 @@ TlStatus tl_pour_open(TlRun *run);
 TlStatus tl_pour(TlRun *run, int64_t step);
 /* Would the solver refuse one of those to come? Collective; the message is the solver's. */
 TlStatus tl_pour_check(TlRun *run);
+/* Sum over the steps from `first` up to `last` of the grains that are there, if none leaves; of grains that are
+ * poured as fast as the inlet takes them all. */
+double tl_pour_sum(const TlRun *run, int64_t first, int64_t last);
 /* How many are still to come. */
 int64_t tl_pour_left(const TlRun *run);
 

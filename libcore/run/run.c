@@ -175,10 +175,12 @@ static TlStatus resume(TlRun *run) {
 
 TlStatus tl_run_begin(TlRun *run) {
   TlMeasure m;
+  bool pours = tl_pour_left(run) > 0;
   TL_TRY(tl_pour(run, 0));
   TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, run->model->dem,
                                                   &run->state->dem.bodies, 0)));
   TL_TRY(tl_run_refresh(run));
+  if (pours && tl_pour_left(run) == 0) TL_TRY(tl_run_say_advice(run));
   TL_TRY(check_grains(run)); /* before anything older is touched */
   TL_TRY(tl_constraint_begin(run));
   TL_TRY(tl_history_measure(run, &m));
@@ -388,13 +390,17 @@ static TlStatus apply_policies(TlRun *run, int64_t step) {
   return tl_sinks_take(run, step);
 }
 
-TlStatus tl_run_step(TlRun *run) {
+static TlStatus finish_step(TlRun *run) {
   TlRunState *s = run->state;
-  TL_TRY(tl_run_advance(run));
   s->totals.travel_fraction = fmax(s->totals.travel_fraction, run->travel_fraction);
   TL_TRY(tl_standstill_after(run, s->totals.steps));
   TL_TRY(apply_policies(run, s->totals.steps));
   return tl_dist_migrate(run->dist, &s->dem.bodies, NULL);
+}
+
+TlStatus tl_run_step(TlRun *run) {
+  TL_TRY(tl_run_advance(run));
+  return finish_step(run);
 }
 
 static bool frame_in_turn(const TlRun *run, int64_t step) {
@@ -591,22 +597,69 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-TlStatus tl_run_trial(TlRun *run, double *step_s) {
-  enum { STEPS = 40, COLD = 5, SECONDS = 10 };
-  double took[STEPS], start = tl_clock_s(), spent = 0;
-  int64_t most = tl_setup_steps(&run->model->setup) - run->state->totals.steps;
-  int done = 0;
-  while (done < STEPS && done < most && spent < SECONDS) {
+/* A window of the last steps of a trial. */
+enum { TRIAL_STEPS = 40, TRIAL_COLD = 5 };
+typedef struct TrialStep {
+  double took_s, touching; /* contact points that bore a force in the step, over grains */
+} TrialStep;
+
+static TlStatus trial_touching(const TlRun *run, double *touching) {
+  TlContactRow *row = NULL;
+  int64_t rows = 0, bear = 0;
+  TlStatus status = tl_step_contacts(run->model->dem, &run->state->dem, run->work, &row, &rows);
+  for (int64_t i = 0; status == TL_OK && i < rows; i++) bear += tl_norm2(row[i].force_N) > 0;
+  tl_free(row);
+  TL_TRY(tl_comm_agree(run->comm, status));
+  TL_TRY(tl_comm_sum_int(run->comm, &bear, 1));
+  *touching = run->state->grains > 0 ? (double)bear / (double)run->state->grains : 0;
+  return TL_OK;
+}
+
+/* Do grains touch, and no more than they did a window ago? Of poured grains a tenth must be there. */
+static bool trial_settled(const TlRun *run, double touching, const TrialStep *before) {
+  return run->state->grains >= tl_pour_left(run) / 9 && touching >= 0.5 &&
+         touching <= 1.1 * before->touching;
+}
+
+/* Median of the window, without the first steps, which bring shapes and lists into memory. */
+static double trial_median(const TrialStep *window, int64_t done) {
+  double took[TRIAL_STEPS];
+  int64_t cold = done > 2 * TRIAL_COLD ? TRIAL_COLD : done / 2, count = 0;
+  for (int64_t i = done > TRIAL_STEPS + cold ? done - TRIAL_STEPS : cold; i < done; i++)
+    took[count++] = window[i % TRIAL_STEPS].took_s;
+  qsort(took, (size_t)count, sizeof *took, by_value);
+  return count > 0 ? took[count / 2] : 0;
+}
+
+TlStatus tl_run_trial(TlRun *run, TlTrial *trial) {
+  enum { SECONDS = 10 };
+  TrialStep window[TRIAL_STEPS] = {0};
+  double start = tl_clock_s(), spent = 0;
+  int64_t from = run->state->totals.steps, steps = tl_setup_steps(&run->model->setup);
+  bool ended = from >= steps;
+  *trial = (TlTrial){0};
+  run->options.no_output = true;
+  if (!run->checkpoint) TL_TRY(tl_run_begin(run));
+  while (!ended && !(trial->steps >= TRIAL_STEPS && trial->settled) && spent < SECONDS) {
+    double began = tl_clock_s(), touching;
     TL_TRY(tl_run_advance(run));
-    TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
-    double now = tl_clock_s() - start;
-    TL_TRY(tl_comm_most(run->comm, &now, 1));
-    took[done++] = now - spent;
-    spent = now;
+    double took = tl_clock_s();
+    TL_TRY(trial_touching(run, &touching)); /* before bodies move between ranks */
+    double looked = tl_clock_s();
+    TL_TRY(finish_step(run));
+    double times[] = {took - began + (tl_clock_s() - looked), tl_clock_s() - start};
+    TL_TRY(tl_comm_most(run->comm, times, 2));
+    TrialStep *step = &window[trial->steps++ % TRIAL_STEPS];
+    trial->settled = trial_settled(run, touching, step);
+    *step = (TrialStep){times[0], touching};
+    spent = times[1];
+    ended = run->state->totals.steps >= steps || run->state->still.reached ||
+            tl_apparatus_finished(run);
   }
-  int cold = done > 2 * COLD ? COLD : done / 2;
-  qsort(took + cold, (size_t)(done - cold), sizeof *took, by_value);
-  *step_s = done > 0 ? took[cold + (done - cold) / 2] : 0;
+  trial->step_s = trial_median(window, trial->steps);
+  trial->settled = trial->settled || ended; /* that was all of it */
+  double grains = fmax(1, (double)run->state->grains);
+  trial->left_s = trial->step_s * tl_pour_sum(run, from, steps) / grains;
   return TL_OK;
 }
 

@@ -35,6 +35,29 @@ plan two.yaml -o two.run --overwrite
 plan --resume two.run
 [ -z "$(value refused)" ] || fail "--resume: $(cat out)"
 
+# ---- the time: of grains that fall it is not known, of poured ones all count ----
+cat >heap.yaml <<'YAML'
+title: balls fall far, or are poured
+gravity_m_s2: [0, 0, -9.81]
+time: {dt_s: 1.0e-3, steps: 1000}
+shapes: [{name: ball, kind: sphere, diameter_m: 0.02}]
+grains: {shapes: [ball]}
+release: {assembly: drawn, count: 40, low_m: [0, 0, 0.5], high_m: [0.1, 0.1, 1]}
+walls: [{kind: box, grains: inside, size_m: [0.1, 0.1, 2], point_m: [0.05, 0.05, 1]}]
+solver: {method: nonsmooth}
+nonsmooth: {young_Pa: 1.0e+7}
+YAML
+plan heap.yaml --set time.steps=4000000 --set time.frame_every_s=1000 --set gravity_m_s2='[0, 0, -1.0e-5]' --set free_fall=yes
+[ "$(value time)" = "not known: few grains touch yet" ] && [ -z "$(value time_at_this_pace)" ] &&
+  [ -n "$(value time_at_least)" ] || fail "balls in the air: $(cat out)"
+plan heap.yaml
+taken=$(sed -n 's/.* s a step after \([0-9]*\) steps: .* for all at this pace.*/\1/p' err)
+[ "${taken:-0}" -gt 250 ] && [ "$taken" -lt 1000 ] || fail "the pace is not that of balls that touch, but of step ${taken:-?}: $(cat err)"
+plan heap.yaml --set release.assembly=poured --set release.rate_per_s=50 --set time.steps=1500
+[ "$(value grains)" = 40 ] || fail "poured balls: $(cat out)"
+grep -q '40 grains, 40 of them still to be poured, on 1 rank' err || fail "poured balls: $(cat err)"
+[ -e heap.run ] && fail "a plan wrote: $(ls heap.run)"
+
 # ---- laws: what the method and its law read, of pairs that can meet ----
 say() { # method, arguments of the plan...
   local method=$1; shift
@@ -130,7 +153,7 @@ near "the step with a motor that pushes" "$step" 1e-4
 {
   sed '/^bodies/,$d' two.yaml
   echo 'bodies:'
-  for ((i = 0; i < 250; i++)); do echo "  - {shape: ball, position_m: [$((i % 3)), 0, 0.$(printf %03d $((i * 3 + 10)))]}"; done
+  for ((i = 0; i < 250; i++)); do echo "  - {shape: ball, position_m: [$((i % 10)), 0, 0.$(printf %03d $((i * 3 + 10)))]}"; done
   sed -n '/^walls/,$p' two.yaml
 } >stack.yaml
 rule stack.yaml
@@ -156,4 +179,6 @@ grep -q "iterations will be printed when all 10 grains are poured" err || fail "
 [ "$(grep -c 'rules ask' err)" = 2 ] && grep -q "and for [0-9]* iterations where all lie on each other" err ||
   fail "the iterations are not printed when all are poured: $(cat err)"
 [ "$(grep -c 'is above' err)" = 1 ] || fail "not one warning of the step: $(cat err)"
+plan pour.yaml --set solver.method=nonsmooth --set nonsmooth.young_Pa=1e7 --set release.rate_per_s=0
+grep -q "and for [0-9]* iterations" err || fail "all are poured at once, and no iterations: $(cat err)"
 exit $bad
