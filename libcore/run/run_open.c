@@ -290,8 +290,13 @@ static TlStatus check_scale(TlRun *run) {
          scale = run->model->setup.grains.grain_scale;
   double cell = run->model->has_terrain ? run->model->terrain.cell_m : 0,
          fit = cell / CELLS / diameter;
-  tl_log_info("grain_scale %g: grains are made %g times their scanned size, median diameter %.4g m",
-              scale, scale, scale * diameter);
+  if (scale == 1)
+    tl_log_info("the median grain is %.4g m across", diameter);
+  else
+    tl_log_info(
+        "grain_scale %g: grains are made %g times their scanned size, the median one %.4g m "
+        "across",
+        scale, scale, scale * diameter);
   if (scale >= fit) return TL_OK;
   double round = pow(10, floor(log10(fit)) - 1);
   return tl_study_fail(&run->model->study, TL_EINPUT, "grains.grain_scale",
