@@ -84,5 +84,5 @@ sys.exit(bad)
 PYTHON
 refused 'terrain.forest: is of the methods by impulses' -- fly.yaml -o no.run --set solver.method=penalty --set penalty.normal_N_m=1e6
 refused 'air_kg_m3: is of the methods by impulses' -- fly.yaml -o no.run --set solver.method=penalty --set penalty.normal_N_m=1e6 --set air_kg_m3=1.2 --set terrain.forest.stems_per_ha=0
-refused 'scar_modulus_Pa and drag_per_s' -- fly.yaml -o no.run --set terrain.ground=soft --set contact.boundary_scar_modulus_Pa=1e7
+refused 'they have drag_per_s, too; each is the drag of the ground' -- fly.yaml -o no.run --set terrain.ground=soft --set contact.boundary_scar_modulus_Pa=1e7
 exit $bad
