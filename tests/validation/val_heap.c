@@ -14,8 +14,8 @@
 static const double KINETIC = 1e-6, CREEP = 1e-3, MOST_SETTLING = 10; /* goals; s */
 
 /* Surfaces so stiff that the fall presses grains less than 2% of their radius into each other: the
- * hardest blows of 500 grains 1.4 and 1.7%, with two steps. They touch by less than an eighth of a
- * per cent of their surface, and 2/omega of their contacts stays above 20 us. */
+ * hardest blow of 500 grains 1.95% by the oracle. They touch by less than an eighth of a per cent of
+ * their surface, and 2/omega of their contacts stays above 20 us. */
 static const LsMethod impulses = {.step_s = 1e-3};
 static const LsMethod penalty = {
     .step_s = 1.9e-5, .normal_Pa_m = 2.4e11, .touching_share = 0.00125};
