@@ -47,7 +47,7 @@ walls: [{kind: box, grains: inside, size_m: [0.1, 0.1, 2], point_m: [0.05, 0.05,
 solver: {method: nonsmooth}
 nonsmooth: {young_Pa: 1.0e+7}
 YAML
-plan heap.yaml --set time.steps=4000000 --set time.frame_every_s=1000 --set gravity_m_s2='[0, 0, -1.0e-5]' --set free_fall=yes
+plan heap.yaml --set time.steps=4000000 --set time.frame_every_s=1000 --set gravity_m_s2='[0, 0, -1.0e-9]' --set free_fall=yes
 [ "$(value time)" = "not known: few grains touch yet" ] && [ -z "$(value time_at_this_pace)" ] &&
   [ -n "$(value time_at_least)" ] || fail "balls in the air: $(cat out)"
 plan heap.yaml
