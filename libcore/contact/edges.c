@@ -302,6 +302,7 @@ TlStatus tl_edges_refine(const TlColliders *b, int64_t i, int64_t j, const TlMat
   Duel d = duel_of(b, i, j, turn_i, turn_j, points);
   TlWanted seen = tl_wanted_beside(wanted, tl_edges_reach(b, i, j));
   seen.least = least;
+  seen.reach = 0; /* the nearest nodes are seeds enough */
   int seeds = seeds_of(points, tl_wanted_limit(&seen), seed);
   int count = refine(&d, turn_i, b->position[i], seed, seeds, wanted->margin, found);
   size_t kept = 0;

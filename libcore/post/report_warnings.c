@@ -89,22 +89,14 @@ static bool left(const TlReportRun *run, int64_t b) {
   return tl_report_motion_gone(&run->motion, b);
 }
 
-static void warn_unfinished(const TlReportRun *run, TlHtml *items, int64_t *count) {
-  TlYamlNode root = {0};
+static void warn_unfinished(const TlReportRun *run, const TlYamlNode *study, TlHtml *items,
+                            int64_t *count) {
   double duration = NAN, steps = NAN, dt = run->scene.step_s;
-  bool rests = false;
-  const char *text = run->scene.study ? run->scene.study : "";
-  if (tl_yaml_parse("study", text, strlen(text), &root) == TL_OK) {
-    const TlYamlNode *time = tl_yaml_find(&root, "time"),
-                     *a = time ? tl_yaml_find(time, "duration_s") : NULL,
-                     *b = time ? tl_yaml_find(time, "steps") : NULL,
-                     *c = time ? tl_yaml_find(time, "until_rest") : NULL;
-    if (a && a->text && tl_parse_real(a->text, &duration) != TL_OK) duration = NAN;
-    if (b && b->text && tl_parse_real(b->text, &steps) != TL_OK) steps = NAN;
-    rests = c && c->text && strcmp(c->text, "true") == 0 &&
-            run->measure.frame[run->measure.frame_count - 1].motion.at_rest;
-  }
-  tl_yaml_free(&root);
+  const TlYamlNode *time = tl_yaml_find(study, "time");
+  if (tl_parse_real(text_at(time, "duration_s"), &duration) != TL_OK) duration = NAN;
+  if (tl_parse_real(text_at(time, "steps"), &steps) != TL_OK) steps = NAN;
+  bool rests = strcmp(text_at(time, "until_rest"), "true") == 0 &&
+               run->measure.frame[run->measure.frame_count - 1].motion.at_rest;
   double end = duration > 0 ? duration : steps * dt,
          until = run->motion.time_s[run->motion.frames - 1];
   char had[40], wanted[40];
@@ -165,16 +157,12 @@ static void warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
 }
 
 /* Bodies on the study's joints, which no measure counts as grains; pistons of tests are not meant. */
-static void warn_joints(const TlReportRun *run, TlHtml *items, int64_t *count) {
-  const char *text = run->scene.study ? run->scene.study : "";
-  TlYamlNode study = {0};
-  int64_t joints = 0, movers = 0, last = -1; /* rows of a body's parts follow each other */
-  if (tl_yaml_parse("study", text, strlen(text), &study) == TL_OK && study.kind == TL_YAML_MAP) {
-    const TlYamlNode *list = tl_yaml_find(&study, "joints");
-    joints = list && list->kind == TL_YAML_LIST ? (int64_t)list->count : 0;
-  }
-  tl_yaml_free(&study);
-  for (int64_t i = 0; joints > 0 && i < run->last.count; i++) {
+static void warn_joints(const TlReportRun *run, const TlYamlNode *study, TlHtml *items,
+                        int64_t *count) {
+  const TlYamlNode *joints = tl_yaml_find(study, "joints");
+  int64_t movers = 0, last = -1; /* rows of a body's parts follow each other */
+  if (!joints || joints->kind != TL_YAML_LIST || joints->count == 0) return;
+  for (int64_t i = 0; i < run->last.count; i++) {
     const TlBodyRow *row = &run->last.rows[i];
     if (!(row->flags & TL_ROW_GUIDED) || row->flags & TL_ROW_FROZEN || row->body == last) continue;
     if (!tl_report_row_moves(&run->scene, row)) continue;
@@ -288,17 +276,11 @@ static bool names_ground(const TlYamlNode *study) {
 }
 
 /* Of blocks on ground, as far as the study tells of them. */
-static TlStatus warn_rockfall(const TlReportRun *run, TlHtml *items, int64_t *count) {
-  const char *text = run->scene.study ? run->scene.study : "";
-  TlYamlNode study = {0};
-  TlStatus status = TL_OK;
-  bool read =
-      tl_yaml_parse("study", text, strlen(text), &study) == TL_OK && study.kind == TL_YAML_MAP;
-  if (tl_scene_is_ensemble(&run->scene) || (read && names_ground(&study)))
-    status = warn_blocks(run, items, count);
-  if (status == TL_OK && read) status = warn_sources(&study, items, count);
-  tl_yaml_free(&study);
-  return status;
+static TlStatus warn_rockfall(const TlReportRun *run, const TlYamlNode *study, TlHtml *items,
+                              int64_t *count) {
+  if (tl_scene_is_ensemble(&run->scene) || names_ground(study))
+    TL_TRY(warn_blocks(run, items, count));
+  return warn_sources(study, items, count);
 }
 
 static void warn_collisions(const TlReportRun *run, TlHtml *items, int64_t *count) {
@@ -416,12 +398,9 @@ static void warn_energy(const TlReportRun *run, TlHtml *items, int64_t *count) {
         number(text, fabs(e.balance_error_J)), other);
 }
 
-static void warn_reduction(const TlReportRun *run, TlHtml *items, int64_t *count) {
-  const char *text = run->scene.study ? run->scene.study : "";
-  TlYamlNode study = {0};
-  const char *split = "";
-  if (tl_yaml_parse("study", text, strlen(text), &study) == TL_OK && study.kind == TL_YAML_MAP)
-    split = text_at(tl_yaml_find(&study, "reduction"), "split");
+static void warn_reduction(const TlReportRun *run, const TlYamlNode *study, TlHtml *items,
+                           int64_t *count) {
+  const char *split = text_at(tl_yaml_find(study, "reduction"), "split");
   if (*split && strcmp(split, "off") != 0)
     warn(
         items, count,
@@ -429,7 +408,6 @@ static void warn_reduction(const TlReportRun *run, TlHtml *items, int64_t *count
         "moved as parts of rigid aggregates. It makes piles stiffer; compare angles and loads with "
         "a run without it.",
         split, last_of(run, "merged"), last_of(run, "grains"));
-  tl_yaml_free(&study);
 }
 
 static void warn_test(const TlReportRun *run, TlHtml *items, int64_t *count) {
@@ -458,17 +436,19 @@ static void warn_test(const TlReportRun *run, TlHtml *items, int64_t *count) {
          number(text, escaped));
 }
 
-TlStatus tl_report_run_warnings(const TlReportRun *run, TlHtml *items, int64_t *count) {
+/* study: without children where it cannot be read. */
+static TlStatus warn_of_all(const TlReportRun *run, const TlYamlNode *study, TlHtml *items,
+                            int64_t *count) {
   char text[40];
-  warn_unfinished(run, items, count);
+  warn_unfinished(run, study, items, count);
   warn_motion(run, items, count);
-  warn_joints(run, items, count);
-  TL_TRY(warn_rockfall(run, items, count));
+  warn_joints(run, study, items, count);
+  TL_TRY(warn_rockfall(run, study, items, count));
   warn_collisions(run, items, count);
   warn_depth(run, items, count);
   warn_solves(run, items, count);
   warn_energy(run, items, count);
-  warn_reduction(run, items, count);
+  warn_reduction(run, study, items, count);
   if (run->triaxial) warn_test(run, items, count);
   if (run->scene.grain_scale != 1)
     warn(items, count,
@@ -487,4 +467,14 @@ TlStatus tl_report_run_warnings(const TlReportRun *run, TlHtml *items, int64_t *
          "A program behind this run was built from changed sources (its commit ends in -dirty), so "
          "the commit alone does not tell what ran.");
   return items->status;
+}
+
+TlStatus tl_report_run_warnings(const TlReportRun *run, TlHtml *items, int64_t *count) {
+  const char *text = run->scene.study ? run->scene.study : "";
+  TlYamlNode study = {0};
+  if (tl_yaml_parse("study", text, strlen(text), &study) != TL_OK || study.kind != TL_YAML_MAP)
+    tl_yaml_free(&study);
+  TlStatus status = warn_of_all(run, &study, items, count);
+  tl_yaml_free(&study);
+  return status;
 }

@@ -270,7 +270,7 @@ static void peers_drop(void) {
     lsdrop_open(&d, 6,
                 (LsMethod){.step_s = 5e-3, .young_Pa = 1e8, .iterations = 1000, .turn = turn});
     for (int k = 0; k < PHASES; k++) phase(&d, &phases[k], &drop, k);
-    deepest = fmax(deepest, d.deepest);
+    deepest = fmax(deepest, d.worst.fraction);
     lsdrop_run(&d, 0.4);
     const TlStepReport *r = &d.scene.report;
     JudgeOverlap overlap = judge_overlap_of_scene(&d.scene);

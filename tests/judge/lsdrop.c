@@ -107,9 +107,8 @@ LsRest lsdrop_watch(LsDrop *d, double seconds) {
     judge_scene_steps(&d->scene, 1);
     rest.kinetic = fmax(rest.kinetic, r->kinetic_J / d->drop_J);
     rest.creep = fmax(rest.creep, fabs(lsdrop_mean_height(d) / start - 1));
-    double deepest = fmax(r->overlap_share, r->boundary_overlap_share);
-    judge_deepest_look(&d->worst, &d->scene.bodies, i, deepest);
-    d->deepest = fmax(d->deepest, deepest);
+    judge_deepest_look(&d->worst, &d->scene.bodies, i,
+                       fmax(r->overlap_share, r->boundary_overlap_share));
     d->deepest_m = fmax(d->deepest_m, fmax(r->overlap_m, r->boundary_overlap_m));
   }
   d->cpu_s += judge_cpu_s() - cpu;

@@ -9,10 +9,9 @@
 typedef struct LsDrop {
   JudgeScene scene;
   double drop_J; /* potential energy over the floor at the start */
-  double
-      deepest; /* overlap of any step so far as the solver sees it, planes included, over the radius */
   double deepest_m, cpu_s, time_s;
-  JudgeDeepest worst; /* the poses of that step */
+  JudgeDeepest
+      worst; /* the deepest step so far as the solver sees it, planes included, and its poses */
 } LsDrop;
 
 /* How the scene is run. */

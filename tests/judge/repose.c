@@ -43,17 +43,16 @@ const ReposeEdition repose_wide = {.length = 0.17,
 /* ---- a run until rest ---- */
 
 typedef struct Watch {
-  TlRun *run;
+  JudgeDeepestOfRun of_run; /* first: where only that is watched, the context is its own */
   const ReposeEdition *e;
   int64_t left;    /* grains on the floor */
   double moving;   /* fraction of them that moves */
   int64_t resting; /* steps on end */
-  JudgeDeepest deepest;
 } Watch;
 
 /* Without spin: a sphere that spins about a contact's normal moves no slope. */
 static void look(Watch *w) {
-  const TlBodies *b = &w->run->state->dem.bodies;
+  const TlBodies *b = &w->of_run.run->state->dem.bodies;
   int64_t moving = 0;
   w->left = 0;
   for (int64_t i = 0; i < b->owned; i++) {
@@ -74,12 +73,12 @@ static void take_out_fallen(TlBodies *b) {
 
 static int rests(void *context) {
   Watch *w = context;
-  double dt_s = w->run->model->setup.time.dt_s;
+  double dt_s = w->of_run.run->model->setup.time.dt_s;
   look(w);
-  judge_deepest_look_at_run(&w->deepest, w->run);
-  take_out_fallen(&w->run->state->dem.bodies);
-  bool calm =
-      (double)w->run->state->totals.steps * dt_s > CALM_S && w->moving <= REPOSE_MOVING_FRACTION;
+  judge_deepest_stop(&w->of_run);
+  take_out_fallen(&w->of_run.run->state->dem.bodies);
+  bool calm = (double)w->of_run.run->state->totals.steps * dt_s > CALM_S &&
+              w->moving <= REPOSE_MOVING_FRACTION;
   w->resting = calm ? w->resting + 1 : 0;
   return (double)w->resting * dt_s > CALM_S;
 }
@@ -112,11 +111,9 @@ static double run_out(const TlBodies *b) {
 static void go_until_rest(TlRunOptions *options, const ReposeEdition *e, ReposeWayOut way_out,
                           const TlGrainState *start, ReposeHeap *result) {
   TlRun run;
-  Watch watch = {.run = &run, .e = e};
-  JudgeDeepestOfRun of_run = {.run = &run};
-  bool to_the_end = way_out == REPOSE_LONG_FLOOR;
-  options->stop = to_the_end ? judge_deepest_stop : rests;
-  options->stop_context = to_the_end ? (void *)&of_run : &watch;
+  Watch watch = {.of_run = {.run = &run}, .e = e};
+  options->stop = way_out == REPOSE_LONG_FLOOR ? judge_deepest_stop : rests;
+  options->stop_context = &watch;
   JUDGE_OK(open_run(&run, options));
   if (!options->resume) put(&run, start);
   char *rested = tl_path_join(options->output, "rested.txt");
@@ -129,7 +126,7 @@ static void go_until_rest(TlRunOptions *options, const ReposeEdition *e, ReposeW
   }
   tl_free(rested);
   look(&watch);
-  result->worst = judge_deepest_of_run(to_the_end ? &of_run.deepest : &watch.deepest, &run);
+  result->worst = judge_deepest_of_run(&watch.of_run.deepest, &run);
   result->truth = judge_overlap_of_run(&run);
   result->moving = watch.moving;
   result->left = watch.left;
