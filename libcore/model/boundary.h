@@ -33,6 +33,9 @@ typedef struct TlBoundaryKind {
   /* The same near the boundary: true where it is below reach, from reach on where it is no less; normal
    * NULL: only whether it is below reach is asked. NULL: phi serves. Contact is sought with this one. */
   bool (*within)(const void *data, TlVec3 point, double reach, double *phi, TlVec3 *normal);
+  /* Of points next to each other, however far: where the boundary ends phi is INFINITY and the normal 0. NULL:
+   * they are asked one by one. */
+  void (*many)(const void *data, const TlVec3 *point, size_t count, double *phi, TlVec3 *normal);
   /* Change over a metre of what contact is sought with never exceeds this (1 for a perfect distance):
    * pruning. */
   double lipschitz;

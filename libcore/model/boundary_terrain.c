@@ -9,6 +9,11 @@ static bool terrain_within(const void *data, TlVec3 point, double reach, double 
   return tl_terrain_surface(data, point, reach, phi, normal);
 }
 
+static void terrain_many(const void *data, const TlVec3 *point, size_t count, double *phi,
+                         TlVec3 *normal) {
+  tl_terrain_surface_many(data, point, count, phi, normal);
+}
+
 static TlRelief terrain_relief(const void *data) {
   const TlTerrain *t = data;
   return (TlRelief){{t->nx, t->ny, t->height_m, 1 / t->cell_m}, t->cell_m, t->x0_m, t->y0_m};
@@ -22,6 +27,7 @@ static int32_t terrain_class(const void *data, TlVec3 point) {
 const TlBoundaryKind tl_boundary_terrain = {.name = "terrain",
                                             .phi = terrain_phi,
                                             .within = terrain_within,
+                                            .many = terrain_many,
                                             .lipschitz = 1,
                                             .relief = terrain_relief,
                                             .has_outside = true,

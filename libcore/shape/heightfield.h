@@ -11,6 +11,7 @@
 #include "num/vec.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct TlHeightfield {
@@ -51,6 +52,11 @@ double tl_heightfield_distance(const TlHeightfield *field, TlVec3 p, double reac
 enum { TL_SURFACE_DEEP = 4 };
 bool tl_heightfield_signed(const TlHeightfield *field, TlVec3 p, double reach, double *phi,
                            TlVec3 *normal);
+
+/* The same for points next to each other, of any reach, to the bit. Where there is no ground phi is INFINITY and the
+ * normal 0. */
+void tl_heightfield_signed_many(const TlHeightfield *field, const TlVec3 *p, size_t count,
+                                double *phi, TlVec3 *normal);
 
 /* A local search, for those who know about where to look: from the surface point above or below
  * (*x, *y) down to a point from which no step along the surface comes nearer to p; returns its

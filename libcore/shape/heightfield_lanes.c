@@ -130,3 +130,90 @@ void tl_heightfield_descend_lanes(const TlHeightfield *field, const double p[3][
                              : tl_heightfield_descend(field, tl_vec3(p[0][l], p[1][l], p[2][l]),
                                                       &x[l], &y[l]);
 }
+
+/* ---- signed distances ---- */
+
+static inline double least(double a, double b) {
+  return a < b ? a : b;
+}
+
+enum { SIDE_BY_SIDE = 8 };
+typedef double Lane[SIDE_BY_SIDE];
+
+typedef struct Points {
+  Lane a, b, c, d, u, v, z; /* patch, and the point in its coordinates */
+} Points;
+
+/* What tl_heightfield_signed does first, operation by operation: the foot inside the patch at the point.
+ * 0 in there: it is not there. */
+TL_LANES_CLONES static void find_feet(const Points *p, Lane phi, Lane n[3], Lane there) {
+  enum { ROUNDS = 4 };
+  Lane x, y, e, w, border, moving;
+  for (int k = 0; k < SIDE_BY_SIDE; k++) {
+    double u = p->u[k], v = p->v[k], zu = p->b[k] + p->d[k] * v, zv = p->c[k] + p->d[k] * u;
+    e[k] = p->z[k] - (p->a[k] + p->b[k] * u + zv * v);
+    w[k] = 1 / (1 + zu * zu + zv * zv);
+    border[k] = least(least(u, 1 - u), least(v, 1 - v));
+    there[k] = fabs(e[k]) * sqrt(w[k]) <= border[k] ? 1 : 0;
+    there[k] = fabs(p->d[k] * e[k]) < 0.5 ? there[k] : 0;
+    x[k] = u + e[k] * zu * w[k];
+    y[k] = v + e[k] * zv * w[k];
+    moving[k] = p->d[k] != 0 ? there[k] : 0;
+  }
+  for (int round = 0; round < ROUNDS; round++) {
+    double any = 0;
+    for (int k = 0; k < SIDE_BY_SIDE; k++) any += moving[k];
+    if (!(any > 0)) break;
+    for (int k = 0; k < SIDE_BY_SIDE; k++) { /* newton_step */
+      double zu = p->b[k] + p->d[k] * y[k], zv = p->c[k] + p->d[k] * x[k];
+      double off = p->a[k] + p->b[k] * x[k] + zv * y[k] - p->z[k];
+      double gu = x[k] - p->u[k] + off * zu, gv = y[k] - p->v[k] + off * zv;
+      double huu = 1 + zu * zu, hvv = 1 + zv * zv, huv = zu * zv + off * p->d[k];
+      double det = huu * hvv - huv * huv, gauss = 1 + zu * zu + zv * zv;
+      huv = det < 0.05 * gauss ? zu * zv : huv;
+      det = det < 0.05 * gauss ? gauss : det;
+      double du = (huv * gv - hvv * gu) / det, dv = (huv * gu - huu * gv) / det;
+      x[k] = moving[k] > 0 ? x[k] + du : x[k];
+      y[k] = moving[k] > 0 ? y[k] + dv : y[k];
+      moving[k] = fabs(du) + fabs(dv) < 1e-3 ? 0 : moving[k];
+    }
+  }
+  for (int k = 0; k < SIDE_BY_SIDE; k++) {
+    double off = p->a[k] + p->b[k] * x[k] + p->c[k] * y[k] + p->d[k] * x[k] * y[k] - p->z[k];
+    double far =
+        sqrt((x[k] - p->u[k]) * (x[k] - p->u[k]) + (y[k] - p->v[k]) * (y[k] - p->v[k]) + off * off);
+    double zu = p->b[k] + p->d[k] * y[k], zv = p->c[k] + p->d[k] * x[k],
+           inverse = 1 / sqrt(1 + zu * zu + zv * zv);
+    there[k] = far <= border[k] ? there[k] : 0;
+    phi[k] = e[k] < 0 ? -far : far;
+    n[0][k] = -zu * inverse;
+    n[1][k] = -zv * inverse;
+    n[2][k] = inverse;
+  }
+}
+
+void tl_heightfield_signed_many(const TlHeightfield *f, const TlVec3 *p, size_t count, double *phi,
+                                TlVec3 *normal) {
+  for (size_t first = 0; first < count; first += SIDE_BY_SIDE) {
+    Points at = {.a = {0}};
+    Lane found, n[3], there;
+    bool ground[SIDE_BY_SIDE];
+    int many = count - first < SIDE_BY_SIDE ? (int)(count - first) : SIDE_BY_SIDE;
+    for (int k = 0; k < many; k++) {
+      const TlVec3 *q = &p[first + (size_t)k];
+      TlPatch patch = {0};
+      ground[k] = tl_heightfield_locate(f, q->x, q->y, &patch, &at.u[k], &at.v[k]);
+      at.a[k] = patch.a, at.b[k] = patch.b, at.c[k] = patch.c, at.d[k] = patch.d;
+      at.z[k] = q->z;
+    }
+    find_feet(&at, found, n, there);
+    for (int k = 0; k < many; k++) {
+      size_t i = first + (size_t)k;
+      phi[i] = found[k];
+      normal[i] = tl_vec3(n[0][k], n[1][k], n[2][k]);
+      if (ground[k] && there[k] > 0) continue;
+      normal[i] = tl_vec3(0, 0, 0);
+      tl_heightfield_signed(f, p[i], INFINITY, &phi[i], &normal[i]);
+    }
+  }
+}

@@ -157,6 +157,22 @@ bool tl_terrain_surface(const TlTerrain *t, TlVec3 p, double reach, double *phi,
   return there;
 }
 
+void tl_terrain_surface_many(const TlTerrain *t, const TlVec3 *p, size_t count, double *phi,
+                             TlVec3 *normal) {
+  enum { MOST = 64 };
+  TlVec3 q[MOST];
+  double per = 1 / t->cell_m;
+  TlHeightfield field = {t->nx, t->ny, t->height_m, per};
+  for (size_t first = 0; first < count; first += MOST) {
+    size_t n = count - first < MOST ? count - first : MOST;
+    for (size_t i = 0; i < n; i++)
+      q[i] = tl_vec3((p[first + i].x - t->x0_m) * per, (p[first + i].y - t->y0_m) * per,
+                     p[first + i].z * per);
+    tl_heightfield_signed_many(&field, q, n, phi + first, normal + first);
+    for (size_t i = 0; i < n; i++) phi[first + i] *= t->cell_m;
+  }
+}
+
 /* The grid cell around a point: four columns and the place between them. */
 typedef struct Cell {
   int64_t column[4]; /* (i,j) (i+1,j) (i,j+1) (i+1,j+1) */

@@ -69,6 +69,10 @@ TlTerrainSpot tl_terrain_phi(const TlTerrain *terrain, TlVec3 p, double *phi, Tl
  * False: no ground at the point's (x, y). */
 bool tl_terrain_surface(const TlTerrain *terrain, TlVec3 p, double reach, double *phi,
                         TlVec3 *normal);
+/* The same of points next to each other, of any reach, to the bit; where there is no ground phi is INFINITY and
+ * the normal 0. */
+void tl_terrain_surface_many(const TlTerrain *terrain, const TlVec3 *p, size_t count, double *phi,
+                             TlVec3 *normal);
 
 /* Bilinear height of the ground at local (x, y) and its unit normal (may be NULL); false where
  * there is none. */

@@ -107,6 +107,40 @@ START_TEST(descent_into_missing_ground_says_so) {
 }
 END_TEST
 
+/* Rough and steep ground with holes, points close to it, far off and beyond its edges. */
+START_TEST(distances_side_by_side_are_those_one_by_one) {
+  enum { POINTS = 203 };
+  float z[N * N];
+  int inside = 0, none = 0;
+  for (uint64_t r = 0; r < 60; r++) {
+    rough(z, 300 + r, 0.05 * (double)(r % 30));
+    if (r % 3 == 0) z[(r % N) * N + 4] = NAN;
+    TlHeightfield f = {N, N, z, 1};
+    TlVec3 p[POINTS], n[POINTS], alone;
+    double phi[POINTS], one;
+    for (uint64_t m = 0; m < POINTS; m++) {
+      TlPatch q;
+      double u, v, off = (m % 4 ? 0.05 : 3) * (2 * tl_random_uniform(r, m, 2) - 1);
+      p[m] = tl_vec3(-0.3 + (N - 0.4) * tl_random_uniform(r, m, 0),
+                     -0.3 + (N - 0.4) * tl_random_uniform(r, m, 1), off);
+      if (tl_heightfield_locate(&f, p[m].x, p[m].y, &q, &u, &v))
+        p[m].z += q.a + q.b * u + q.c * v + q.d * u * v;
+    }
+    tl_heightfield_signed_many(&f, p, POINTS, phi, n);
+    for (int m = 0; m < POINTS; m++) {
+      bool there = tl_heightfield_signed(&f, p[m], INFINITY, &one, &alone);
+      ck_assert_msg(phi[m] == one, "ground %d: %.17g, alone %.17g", (int)r, phi[m], one);
+      if (!there) ck_assert(tl_norm2(n[m]) == 0 && isinf(phi[m]));
+      if (there) ck_assert(tl_norm2(tl_sub(n[m], alone)) == 0);
+      inside += there;
+      none += !there;
+    }
+  }
+  ck_assert_int_gt(inside, 5000);
+  ck_assert_int_gt(none, 100);
+}
+END_TEST
+
 /* Lanes against one by one, over rough ground with holes, places beyond its edges among them. */
 START_TEST(descents_side_by_side_are_those_one_by_one) {
   float z[N * N];
@@ -145,4 +179,5 @@ END_TEST
 
 TL_TEST_MAIN("heightfield", distance_to_rough_ground_is_the_closest_point, distance_knows_its_reach,
              descent_ends_at_a_closest_point_from_near_it, descent_into_missing_ground_says_so,
-             descents_side_by_side_are_those_one_by_one)
+             descents_side_by_side_are_those_one_by_one,
+             distances_side_by_side_are_those_one_by_one)
