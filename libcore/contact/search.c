@@ -264,8 +264,8 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
   if (facets == TL_WALL_FACETS_INSTEAD)
     return tl_wall_facets(b, i, turn, boundary, wanted->margin, points);
   if (options->surface && !surface) places = false; /* nodes or elements stand for the surface */
-  bool traction = !surface && options->elements && !boundary->kind->relief &&
-                  tl_tractions_serve(b->shape[i], b->shape[i]);
+  bool traction = !surface && options->elements && tl_tractions_serve(b->shape[i], b->shape[i]) &&
+                  !(boundary->kind->relief && b->shape[i]->place->part);
   if (places) *wanted = tl_wanted_beside(wanted, tl_wall_places_reach(b, i));
   if (traction)
     return tl_context(tl_tractions_at_wall(b, i, turn, boundary, travel,

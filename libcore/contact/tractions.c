@@ -150,10 +150,103 @@ TL_LANES_CLONES static void bear_values(const double phi[TL_ELEMENT_POINTS],
   for (int i = 0; i < TL_ELEMENT_POINTS; i++) part[i] = sum(c[i / 3] * u[i % 3]);
 }
 
-/* Inside a polyhedron, or a union of some, phi is that of the nearest plane, at every place of the surface. */
-TL_LANES_CLONES static void bear_parts(const TlPlaceShape *shape,
-                                       const double x[3][TL_ELEMENT_POINTS],
-                                       const TlListedElement *e, const Weights weight, Borne *out) {
+/* Of the quadratic through nine values, anywhere. */
+typedef struct Range {
+  double low, high;
+} Range;
+
+static inline Range range_of(const double v[TL_ELEMENT_POINTS]) {
+  double low = v[0], high = v[0];
+  for (int k = 1; k < TL_ELEMENT_POINTS; k++) {
+    low = v[k] < low ? v[k] : low;
+    high = v[k] > high ? v[k] : high;
+  }
+  double middle = 0.5 * (low + high), far = TL_ELEMENT_MOST * 0.5 * (high - low);
+  return (Range){middle - far, middle + far};
+}
+
+/* A plane that may be the nearest of its polyhedron somewhere on an element, in the other's frame. */
+typedef struct Facing {
+  double normal[3], distance;
+  double height[TL_ELEMENT_POINTS]; /* of the element's points above it */
+  Range range;
+} Facing;
+
+typedef struct Facings {
+  Facing plane[TL_FACET_PARTS * TL_FACET_PLANES];
+  int parts, end[TL_FACET_PARTS]; /* planes of part k end here */
+  double low;                     /* the nearest plane is no deeper anywhere on the element */
+} Facings;
+
+/* The planes of a part that may be the highest of all somewhere on the element. */
+static void add_facings(const TlFacets *f, const double x[3][TL_ELEMENT_POINTS], Facings *found) {
+  int first = found->parts ? found->end[found->parts - 1] : 0, count = first, kept = first;
+  double floor = -INFINITY;
+  for (int32_t i = 0; i < f->plane_count; i++) {
+    Facing *p = &found->plane[count];
+    TlVec3 m = f->normal[i];
+    *p = (Facing){.normal = {m.x, m.y, m.z}, .distance = f->distance[i]};
+    for (int k = 0; k < TL_ELEMENT_POINTS; k++)
+      p->height[k] = m.x * x[0][k] + m.y * x[1][k] + m.z * x[2][k] - p->distance;
+    p->range = range_of(p->height);
+    if (p->range.high < floor) continue;
+    floor = tl_max(floor, p->range.low);
+    count++;
+  }
+  for (int i = first; i < count; i++)
+    if (found->plane[i].range.high >= floor) found->plane[kept++] = found->plane[i];
+  found->end[found->parts++] = kept;
+}
+
+/* Of a union the parts, too, that may be the nearest somewhere. */
+static void find_facings(const TlPlaceShape *shape, const double x[3][TL_ELEMENT_POINTS],
+                         Facings *found) {
+  double low[TL_FACET_PARTS], ceiling = INFINITY;
+  int kept = 0, count = 0;
+  found->parts = 0;
+  found->low = INFINITY;
+  for (int part = 0; part < shape->part_count; part++) {
+    double high = -INFINITY;
+    add_facings(&shape->part[part], x, found);
+    low[part] = -INFINITY;
+    for (int i = part ? found->end[part - 1] : 0; i < found->end[part]; i++) {
+      low[part] = tl_max(low[part], found->plane[i].range.low);
+      high = tl_max(high, found->plane[i].range.high);
+    }
+    ceiling = tl_min(ceiling, high);
+    found->low = tl_min(found->low, low[part]);
+  }
+  for (int part = 0, first = 0; part < shape->part_count; part++) {
+    int end = found->end[part];
+    if (low[part] <= ceiling) {
+      for (int i = first; i < end; i++) found->plane[count++] = found->plane[i];
+      found->end[kept++] = count;
+    }
+    first = end;
+  }
+  found->parts = kept;
+}
+
+/* One plane is the nearest all over the element: its heights are a quadratic, as those of any field. */
+static void bear_plane(const Facing *plane, const double x[3][TL_ELEMENT_POINTS],
+                       const TlListedElement *e, const Weights weight, Borne *out) {
+  double part[TL_ELEMENT_POINTS];
+  bear_values(plane->height, e, weight, out, part);
+  if (!(out->least < 0)) return;
+  TlVec3 n = tl_vec3(plane->normal[0], plane->normal[1], plane->normal[2]);
+  for (int k = 0; k < TL_ELEMENT_POINTS; k++) {
+    out->depth += part[k];
+    out->place = tl_axpy(out->place, part[k], tl_vec3(x[0][k], x[1][k], x[2][k]));
+  }
+  out->force = tl_scale(out->depth, n);
+  out->moment = tl_cross(out->place, n);
+}
+
+/* phi is that of the nearest plane, at every place of the surface. */
+TL_LANES_CLONES static void bear_planes(const Facings *facings,
+                                        const double x[3][TL_ELEMENT_POINTS],
+                                        const TlListedElement *e, const Weights weight,
+                                        Borne *out) {
   const Lanes u[3] = {lanes_of(weight[0]), lanes_of(weight[1]), lanes_of(weight[2])};
   const Lanes at = lanes_of(place), none = at - at;
   Lanes area = none, square = none, depth = none, lowest = none + INFINITY, moved[3], force[3],
@@ -164,17 +257,15 @@ TL_LANES_CLONES static void bear_parts(const TlPlaceShape *shape,
     const double w[3] = {weight[0][k], weight[1][k], weight[2][k]};
     Lanes p[3], n[3] = {none, none, none}, value = none + INFINITY;
     for (int i = 0; i < 3; i++) p[i] = row_of(x[i], w, u);
-    for (int part = 0; part < shape->part_count; part++) {
-      const TlFacets *f = &shape->part[part];
+    for (int part = 0, next = 0; part < facings->parts; part++) {
       Lanes most = none - INFINITY, g[3] = {none, none, none};
-      for (int32_t i = 0; i < f->plane_count; i++) {
-        TlVec3 m = f->normal[i];
-        Lanes above = m.x * p[0] + m.y * p[1] + m.z * p[2] - f->distance[i];
+      for (; next < facings->end[part]; next++) {
+        const Facing *f = &facings->plane[next];
+        Lanes above = f->normal[0] * p[0] + f->normal[1] * p[1] + f->normal[2] * p[2] - f->distance;
         Mask more = above > most;
         most = (Lanes)((more & (Mask)above) | (~more & (Mask)most));
-        const double normal[3] = {m.x, m.y, m.z};
         for (int j = 0; j < 3; j++)
-          g[j] = (Lanes)((more & (Mask)(none + normal[j])) | (~more & (Mask)g[j]));
+          g[j] = (Lanes)((more & (Mask)(none + f->normal[j])) | (~more & (Mask)g[j]));
       }
       Mask nearer = most < value;
       value = least(most, value);
@@ -200,6 +291,19 @@ TL_LANES_CLONES static void bear_parts(const TlPlaceShape *shape,
                  .force = tl_vec3(sum(force[0]), sum(force[1]), sum(force[2])),
                  .moment = tl_vec3(sum(moment[0]), sum(moment[1]), sum(moment[2])),
                  .least = least_of(lowest)};
+}
+
+/* Inside a polyhedron, or a union of some. */
+static void bear_parts(const TlPlaceShape *shape, const double x[3][TL_ELEMENT_POINTS],
+                       const TlListedElement *e, const Weights weight, Borne *out) {
+  Facings facings;
+  find_facings(shape, x, &facings);
+  if (facings.low > 0)
+    *out = (Borne){.least = facings.low};
+  else if (facings.parts == 1 && facings.end[0] == 1)
+    bear_plane(&facings.plane[0], x, e, weight, out);
+  else
+    bear_planes(&facings, x, e, weight, out);
 }
 
 /* ---- points ---- */
@@ -233,6 +337,11 @@ static void bear_element(const Side *s, const TlAsked *asked, const TlListedElem
   } else {
     double phi[TL_ELEMENT_POINTS], part[TL_ELEMENT_POINTS];
     for (int k = 0; k < TL_ELEMENT_POINTS; k++) phi[k] = asked->phi[at[k]];
+    Range range = range_of(phi);
+    if (range.low > 0) {
+      *out = (Borne){.least = range.low};
+      return;
+    }
     bear_values(phi, e, *s->weights, out, part);
     for (int k = 0; k < TL_ELEMENT_POINTS && out->least < 0; k++) {
       TlVec3 x = asked->x[at[k]], f = tl_scale(part[k], asked->gradient[at[k]]);
@@ -380,8 +489,13 @@ static void grid_at(const Other *other, const TlVec3 *x, size_t count, double *p
 /* Where a wall ends it is nowhere near, and has no gradient. */
 static void wall_at(const Other *other, const TlVec3 *x, size_t count, double *phi,
                     TlVec3 *gradient) {
-  for (size_t i = 0; i < count; i++)
-    if (!tl_boundary_phi(other->data, x[i], &phi[i], &gradient[i])) {
+  const TlBoundary *wall = other->data;
+  bool many = wall->kind->many && !wall->drive;
+  if (many) wall->kind->many(wall->data, x, count, phi, gradient);
+  for (size_t i = 0; many && i < count; i++)
+    if (isinf(phi[i])) phi[i] = other->nowhere;
+  for (size_t i = 0; !many && i < count; i++)
+    if (!tl_boundary_within(other->data, x[i], INFINITY, &phi[i], &gradient[i])) {
       phi[i] = other->nowhere;
       gradient[i] = (TlVec3){0, 0, 0};
     }

@@ -442,30 +442,35 @@ static TlStatus check_joint(const TlBodies *b, int64_t i) {
                  (long long)b->id[i]);
 }
 
-/* Do polyhedra meet nothing but each other and planes? Elsewhere closed forms bear at points. */
-static bool only_faces_meet(const TlModel *m, const TlBodies *b) {
-  for (int k = 0; k < m->boundary_count; k++)
-    if (m->boundary[k].kind != &tl_boundary_plane) return false;
-  for (int64_t p = 0; p < b->colliders.total; p++)
-    if (!b->colliders.shape[p]->place || !b->colliders.shape[p]->place->part) return false;
+/* Do polyhedra bear over their surfaces on all that they meet? On planes and on each other by their faces, on grids
+ * and walls where shapes have elements; on terrain and other closed forms at points. */
+static bool only_surfaces_meet(const TlModel *m, const TlBodies *b) {
+  for (int k = 0; k < m->boundary_count; k++) {
+    const TlBoundaryKind *kind = m->boundary[k].kind;
+    if (kind != &tl_boundary_plane && (kind->relief || !m->shapes->elements)) return false;
+  }
+  for (int64_t p = 0; p < b->colliders.total; p++) {
+    const TlShape *shape = b->colliders.shape[p];
+    if (!shape->avatar && !(shape->place && shape->place->part)) return false;
+  }
   return true;
 }
 
 static TlStatus check_bodies(const TlModel *m, const TlBodies *b) {
-  bool faces = m->search.surface && only_faces_meet(m, b);
+  bool surfaces = m->search.surface && only_surfaces_meet(m, b);
   for (int64_t i = 0; i < b->owned; i++) {
     if (b->flags[i] & TL_BODY_GUIDED) TL_TRY(check_joint(b, i));
     if (!has_step(b, i)) continue;
     bool points = m->penalty.spread != TL_SPREAD_TRACTION;
     for (int64_t p = b->first[i]; p < b->first[i] + tl_bodies_parts(b, i); p++)
-      points = points || !(b->colliders.shape[p]->avatar || faces);
+      points = points || !(b->colliders.shape[p]->avatar || surfaces);
     const TlLawNeed *need = &tl_law(m->penalty.law)->point;
     if (points && !(tl_law_value(need, &m->materials.law[0].stiffness) > 0))
       return tl_fail(
           TL_EUSAGE,
           "penalty.%s: is needed, too: grain %lld is solved in closed form, and bears at points "
-          "on what is neither a plane nor a polyhedron; give the stiffness of a point in the study "
-          "or by --set penalty.%s=VALUE",
+          "on terrain, or on another closed form that is curved; give the stiffness of a point in "
+          "the study or by --set penalty.%s=VALUE",
           need->key, (long long)b->id[i], need->key);
   }
   int64_t i = 0;
