@@ -242,6 +242,36 @@ START_TEST(a_net_is_not_reduced) {
 }
 END_TEST
 
+/* A box and another shape on a plane, by traction alone. */
+static TlStatus open_box_beside(TlRun *run, const char *shape) {
+  char *path = tl_path_join(tl_test_folder(), "box.yaml");
+  char *text = tl_format(
+      "time: {dt_s: 1.0e-6, duration_s: 1.0e-5}\nsolver: {method: penalty}\n"
+      "penalty: {spread: traction, normal_Pa_m: 1.0e+7}\nplanes: [{point_m: [0, 0, 0], normal: [0, "
+      "0, 1]}]\n"
+      "shapes: [{name: box, kind: box, size_m: [0.02, 0.02, 0.02]}, {name: other, %s}]\n"
+      "bodies: [{shape: box, position_m: [0, 0, 0.05]}, {shape: other, position_m: [0.05, 0, "
+      "0.05]}]\n",
+      shape);
+  TlRunOptions options = {.study = path, .no_output = true};
+  CK_OK(tl_file_write(path, text, strlen(text), true));
+  TlStatus status = tl_run_open(run, NULL, &options);
+  tl_free(text);
+  tl_free(path);
+  return status;
+}
+
+START_TEST(boxes_among_grids_need_no_stiffness_of_a_point) {
+  TlRun run;
+  CK_OK(open_box_beside(
+      &run, "kind: superellipsoid, size_m: [0.02, 0.02, 0.02], exponent_e: 0.8, exponent_n: 0.8"));
+  CK_OK(tl_run_go(&run));
+  tl_run_close(&run);
+  CK_FAILS(open_box_beside(&run, "kind: sphere, diameter_m: 0.02"), TL_EUSAGE, "normal_N_m");
+  tl_run_close(&run);
+}
+END_TEST
+
 /* Of bodies, known when they are there. */
 START_TEST(what_the_penalty_method_refuses_of_bodies_has_its_place) {
   static const struct {
@@ -277,7 +307,8 @@ END_TEST
 TL_TEST_MAIN("studies for two methods", what_the_solver_refuses_the_study_refuses_in_its_place,
              a_motor_without_a_force_is_refused, limits_that_leave_out_the_start_are_refused,
              joints_that_the_method_does_not_solve_are_refused_by_name,
-             what_the_penalty_method_refuses_of_bodies_has_its_place, a_net_is_not_reduced,
+             what_the_penalty_method_refuses_of_bodies_has_its_place,
+             boxes_among_grids_need_no_stiffness_of_a_point, a_net_is_not_reduced,
              a_stiffness_that_is_missing_says_what_the_other_is_of,
              a_reduction_that_makes_no_sense_is_refused_in_its_place,
              problems_with_joints_are_refused_at_the_start, a_large_mass_scale_is_taken,
