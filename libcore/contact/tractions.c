@@ -295,10 +295,10 @@ TL_LANES_CLONES static void bear_planes(const Facings *facings,
 
 /* Inside a polyhedron, or a union of some. */
 static void bear_parts(const TlPlaceShape *shape, const double x[3][TL_ELEMENT_POINTS],
-                       const TlListedElement *e, const Weights weight, Borne *out) {
+                       const TlListedElement *e, const Weights weight, bool apart_too, Borne *out) {
   Facings facings;
   find_facings(shape, x, &facings);
-  if (facings.low > 0)
+  if (facings.low > 0 && !apart_too)
     *out = (Borne){.least = facings.low};
   else if (facings.parts == 1 && facings.end[0] == 1)
     bear_plane(&facings.plane[0], x, e, weight, out);
@@ -322,9 +322,10 @@ static TlStatus ask(const Side *s, TlListedPart part, TlPoints *points) {
   return TL_OK;
 }
 
-/* What an element bears, its points having been asked. */
+/* What an element bears, its points having been asked. Of one that does not touch least is a bound, above 0, unless
+ * apart_too. */
 static void bear_element(const Side *s, const TlAsked *asked, const TlListedElement *e,
-                         Borne *out) {
+                         bool apart_too, Borne *out) {
   const int32_t *at = e->point;
   if (s->other->parts) {
     double x[3][TL_ELEMENT_POINTS];
@@ -333,12 +334,12 @@ static void bear_element(const Side *s, const TlAsked *asked, const TlListedElem
       x[1][k] = asked->x[at[k]].y;
       x[2][k] = asked->x[at[k]].z;
     }
-    bear_parts(s->other->parts, x, e, *s->weights, out);
+    bear_parts(s->other->parts, x, e, *s->weights, apart_too, out);
   } else {
     double phi[TL_ELEMENT_POINTS], part[TL_ELEMENT_POINTS];
     for (int k = 0; k < TL_ELEMENT_POINTS; k++) phi[k] = asked->phi[at[k]];
     Range range = range_of(phi);
-    if (range.low > 0) {
+    if (range.low > 0 && !apart_too) {
       *out = (Borne){.least = range.low};
       return;
     }
@@ -397,7 +398,7 @@ static TlStatus bear(const Side *s, TlListedPart part, TlPoints *points) {
     const TlListedElement *e = &part.listed->element[i];
     Borne borne;
     if (i >= part.count) continue;
-    bear_element(s, &points->asked, e, &borne);
+    bear_element(s, &points->asked, e, false, &borne);
     if (!(borne.least < 0)) continue;
     if (e->node != node) {
       TL_TRY(add_point(s, node, &cell, points));
@@ -451,7 +452,7 @@ static TlStatus judge(const void *context, int side, double cutoff, TlNodeHit *h
   for (size_t k = 0; k < *count; k++) {
     const TlListedElement *e = &points->listed.element[k];
     Borne borne;
-    bear_element(s, &points->asked, e, &borne);
+    bear_element(s, &points->asked, e, true, &borne);
     hit[k].gap = s->scale * (borne.least - TL_ELEMENT_MOST * other->rounding);
     if (other->parts) continue;
     double most = -INFINITY;
