@@ -491,12 +491,14 @@ static void grid_at(const Other *other, const TlVec3 *x, size_t count, double *p
 static void wall_at(const Other *other, const TlVec3 *x, size_t count, double *phi,
                     TlVec3 *gradient) {
   const TlBoundary *wall = other->data;
-  bool many = wall->kind->many && !wall->drive;
-  if (many) wall->kind->many(wall->data, x, count, phi, gradient);
-  for (size_t i = 0; many && i < count; i++)
-    if (isinf(phi[i])) phi[i] = other->nowhere;
-  for (size_t i = 0; !many && i < count; i++)
-    if (!tl_boundary_within(other->data, x[i], INFINITY, &phi[i], &gradient[i])) {
+  if (wall->kind->many && !wall->drive) {
+    wall->kind->many(wall->data, x, count, phi, gradient);
+    for (size_t i = 0; i < count; i++)
+      if (isinf(phi[i])) phi[i] = other->nowhere;
+    return;
+  }
+  for (size_t i = 0; i < count; i++)
+    if (!tl_boundary_within(wall, x[i], INFINITY, &phi[i], &gradient[i])) {
       phi[i] = other->nowhere;
       gradient[i] = (TlVec3){0, 0, 0};
     }

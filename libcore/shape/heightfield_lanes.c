@@ -1,6 +1,6 @@
-/* Four descents side by side. One Newton step is a chain of some thirty operations that each wait
+/* Descents and signed distances side by side. One Newton step is a chain of some thirty operations that each wait
  * for the last, with a division at its end: four chains at once cost little more than one. The same
- * operations in the same order as in tl_heightfield_descend, so the same bits. */
+ * operations in the same order as in heightfield.c, so the same bits. */
 #include "base/lanes.h"
 #include "shape/heightfield.h"
 
@@ -133,10 +133,6 @@ void tl_heightfield_descend_lanes(const TlHeightfield *field, const double p[3][
 
 /* ---- signed distances ---- */
 
-static inline double least(double a, double b) {
-  return a < b ? a : b;
-}
-
 enum { SIDE_BY_SIDE = 8 };
 typedef double Lane[SIDE_BY_SIDE];
 
@@ -144,8 +140,8 @@ typedef struct Points {
   Lane a, b, c, d, u, v, z; /* patch, and the point in its coordinates */
 } Points;
 
-/* What tl_heightfield_signed does first, operation by operation: the foot inside the patch at the point.
- * 0 in there: it is not there. */
+/* What tl_heightfield_signed does first, operation by operation: the foot inside the patch at each point. Where
+ * `there` is 0 the nearest point of the ground may lie elsewhere. */
 TL_LANES_CLONES static void find_feet(const Points *p, Lane phi, Lane n[3], Lane there) {
   enum { ROUNDS = 4 };
   Lane x, y, e, w, border, moving;
@@ -153,7 +149,7 @@ TL_LANES_CLONES static void find_feet(const Points *p, Lane phi, Lane n[3], Lane
     double u = p->u[k], v = p->v[k], zu = p->b[k] + p->d[k] * v, zv = p->c[k] + p->d[k] * u;
     e[k] = p->z[k] - (p->a[k] + p->b[k] * u + zv * v);
     w[k] = 1 / (1 + zu * zu + zv * zv);
-    border[k] = least(least(u, 1 - u), least(v, 1 - v));
+    border[k] = tl_min(tl_min(u, 1 - u), tl_min(v, 1 - v));
     there[k] = fabs(e[k]) * sqrt(w[k]) <= border[k] ? 1 : 0;
     there[k] = fabs(p->d[k] * e[k]) < 0.5 ? there[k] : 0;
     x[k] = u + e[k] * zu * w[k];

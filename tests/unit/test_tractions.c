@@ -206,8 +206,12 @@ static void draw(Scene *s, int a, int b, uint64_t i, double deep) {
 
 enum { N = 12 };
 
-/* Rough ground on a slope about the origin, `cell` a cell; its boundary borrows from the scene. */
-static TlBoundary make_ground(Scene *s, float height[N * N], double cell, uint64_t seed) {
+static TlBoundary ground_of(const Scene *s) {
+  return (TlBoundary){.kind = &tl_boundary_terrain, .data = &s->terrain};
+}
+
+/* Rough ground on a slope about the origin, `cell` a cell. */
+static void make_ground(Scene *s, float height[N * N], double cell, uint64_t seed) {
   TlRandom r = {.seed = seed};
   double slope = tl_random_next(&r) - 0.5, x0 = -0.5 * (N - 1) * cell;
   s->terrain =
@@ -215,15 +219,14 @@ static TlBoundary make_ground(Scene *s, float height[N * N], double cell, uint64
   for (int i = 0; i < N * N; i++)
     height[i] =
         (float)(cell * (0.4 * (tl_random_next(&r) - 0.5) + slope * (i % N - 0.5 * (N - 1))));
-  return (TlBoundary){.kind = &tl_boundary_terrain, .data = &s->terrain};
 }
 
-/* As a of a pair whose b is grain 1: what it bears, turned round. */
+/* The force of grain 1 on the ground, as the first of a pair feels it (support/bearing.h). */
 static Bearing bearing_of_ground(void *scene, TlVec3 middle) {
   static const TlSearchOptions surfaces = {
       .edges = TL_EDGES_PLACES, .surface = true, .elements = true, .how = TL_SEARCH_ALL};
   Scene *s = scene;
-  TlBoundary ground = {.kind = &tl_boundary_terrain, .data = &s->terrain};
+  TlBoundary ground = ground_of(s);
   TlNear near = {0};
   s->points.count = 0;
   CK_OK(
@@ -500,7 +503,8 @@ START_TEST(lists_at_walls_find_what_looking_at_all_finds) {
   Scene s;
   open_scene(&s);
   judge_lists_at(&s, &boundary, 20, 150);
-  boundary = make_ground(&s, height, 0.5 * SIZE, 4); /* its slope is always in touch */
+  make_ground(&s, height, 0.5 * SIZE, 4); /* always in touch */
+  boundary = ground_of(&s);
   judge_lists_at(&s, &boundary, 0, 250);
   close_scene(&s);
 }

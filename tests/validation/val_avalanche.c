@@ -219,8 +219,8 @@ static double mass_left(const Watch *w) {
   return left + w->run.state->totals.outside == w->grains ? sum : 0;
 }
 
-static const double PENALTY_S =
-    3; /* so long it runs by penalty: grains fall, collide and slide off */
+/* So long it runs by penalty: grains fall, collide and slide off. */
+static const double PENALTY_S = 3;
 
 static double early_displacement(const TlMeasure *m) {
   for (int64_t k = 0; k < m->frame_count; k++)
