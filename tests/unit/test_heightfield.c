@@ -132,6 +132,7 @@ START_TEST(distances_side_by_side_are_those_one_by_one) {
       ck_assert_msg(phi[m] == one, "ground %d: %.17g, alone %.17g", (int)r, phi[m], one);
       if (!there) ck_assert(tl_norm2(n[m]) == 0 && isinf(phi[m]));
       if (there) ck_assert(tl_norm2(tl_sub(n[m], alone)) == 0);
+      if (there) CK_NEAR(fabs(one), tl_heightfield_distance(&f, p[m], 10), 1e-6);
       inside += there;
       none += !there;
     }
