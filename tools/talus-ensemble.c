@@ -6,7 +6,6 @@
 #include "conf/cli.h"
 #include "run/ensemble.h"
 #include "run/plan.h"
-#include "run/sense.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -88,17 +87,6 @@ static void say_when_stopped(const TlEnsemble *e) {
   }
 }
 
-static void warn_of_step(const TlEnsemble *e) {
-  double travel = 0;
-  for (int64_t i = 0; i < e->count; i++)
-    travel = travel < e->record[i].travel ? e->record[i].travel : travel;
-  if (travel > tl_long_travel)
-    tl_log_warn("a block moved by %.2g of its radius in a step; time.dt_s of %g s is too long for "
-                "its contacts to be found where they happen, %g s would do",
-                travel, e->run.model->setup.time.dt_s,
-                tl_sense_shorter(e->run.model->setup.time.dt_s, travel));
-}
-
 /* By the first blocks; all blocks take turns on the threads of all ranks. */
 static TlStatus report_plan(TlEnsemble *e, bool json) {
   TlReport r = {0};
@@ -133,7 +121,6 @@ static TlStatus go(TlEnsemble *e, const TlCall *call) {
   say_when_stopped(e);
   TL_TRY(tl_ensemble_go(e));
   if (tl_comm_rank(e->comm) > 0) return TL_OK; /* rank 0 has the blocks of all */
-  warn_of_step(e);
   tl_ensemble_warn(e);
   TlStatus status = tl_ensemble_report(e, &r);
   if (status == TL_OK) status = tl_report_print(&r, call->json);

@@ -1,5 +1,6 @@
 #include "post/report_run.h"
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "conf/param.h"
@@ -398,6 +399,95 @@ static void warn_energy(const TlReportRun *run, TlHtml *items, int64_t *count) {
         number(text, fabs(e.balance_error_J)), other);
 }
 
+/* Of an ensemble's releases, by blocks.csv, whose blocks follow each other. */
+typedef struct Releases {
+  int64_t count, above; /* all; those with more than the limit */
+  double most;
+} Releases;
+
+/* Of results of an older version, which have no such column, none. */
+static TlStatus count_releases(const TlTable *t, const char *name, double limit, Releases *r) {
+  int column = tl_table_column(t, name), release = tl_table_column(t, "release");
+  double before = NAN;
+  *r = (Releases){0};
+  for (int64_t i = 0; column >= 0 && release >= 0 && i < t->rows; i++) {
+    double number, value;
+    TL_TRY(tl_table_number(t, i, release, &number));
+    TL_TRY(tl_table_number(t, i, column, &value));
+    if (number == before) continue;
+    before = number;
+    r->count++;
+    r->above += value > limit;
+    r->most = fmax(r->most, value);
+  }
+  return TL_OK;
+}
+
+static TlStatus warn_table(const TlTable *t, TlHtml *items, int64_t *count) {
+  Releases r;
+  char text[40];
+  TL_TRY(count_releases(t, "release_overlap_share", TL_OVERLAP_LIMIT, &r));
+  if (r.above > 0)
+    warn(
+        items, count,
+        "In %lld of %lld releases blocks overlapped by more than %g%% of the smaller one's radius, "
+        "by up to %s%%. Stiffer contacts or a shorter step lower it.",
+        (long long)r.above, (long long)r.count, 100 * TL_OVERLAP_LIMIT, number(text, 100 * r.most));
+  TL_TRY(count_releases(t, "release_inaccurate_share", TL_INACCURATE_LIMIT, &r));
+  if (r.above > 0)
+    warn(
+        items, count,
+        "Of %lld of %lld releases more than a twentieth of the steps had a solve that ended at its "
+        "limit of iterations far from its solution: motion and forces are not those of the contact "
+        "law. More nonsmooth.iterations and nonsmooth.impact_iterations (or auto) or a shorter "
+        "time.dt_s would help.",
+        (long long)r.above, (long long)r.count);
+  TL_TRY(count_releases(t, "release_made_up_energy_share", TL_ENERGY_LIMIT, &r));
+  if (r.above > 0)
+    warn(items, count,
+         "Made-up energy: in %lld of %lld releases contact damping gave energy where it can only "
+         "take some, up to %s%% of what was turned over. Their motion is not to be trusted. A "
+         "shorter time.dt_s (or more iterations) would help.",
+         (long long)r.above, (long long)r.count, number(text, 100 * r.most));
+  TL_TRY(count_releases(t, "release_balance_error_share", TL_ENERGY_LIMIT, &r));
+  if (r.above > 0)
+    warn(items, count,
+         "Of %lld of %lld releases more than %g%% of the energy that was turned over is missing "
+         "from "
+         "the balance, up to %s%% (1%% or less is usual). A shorter time.dt_s would show by how "
+         "much "
+         "results depend on the step.",
+         (long long)r.above, (long long)r.count, 100 * TL_ENERGY_LIMIT, number(text, 100 * r.most));
+  return TL_OK;
+}
+
+/* Where each release had its own ground, the frames cannot tell. */
+static TlStatus warn_other_grounds(const TlTable *t, TlHtml *items, int64_t *count) {
+  Releases r;
+  char text[40];
+  TL_TRY(count_releases(t, "release_depth_share", 0.02, &r));
+  if (r.above > 0)
+    warn(items, count,
+         "Penetration: in %lld of %lld releases a block lies deeper than 2%% of its radius in the "
+         "ground or a wall at the end, the deepest %s%%.",
+         (long long)r.above, (long long)r.count, number(text, 100 * r.most));
+  return TL_OK;
+}
+
+static TlStatus warn_releases(const TlReportRun *run, TlHtml *items, int64_t *count) {
+  TlTable table = {0};
+  if (!tl_scene_is_ensemble(&run->scene)) return TL_OK;
+  char *path = tl_path_join(run->folder, "blocks.csv");
+  TlStatus status = path ? TL_OK : TL_ENOMEM;
+  if (status == TL_OK && tl_file_exists(path)) status = tl_table_read(path, &table);
+  if (status == TL_OK && table.path) status = warn_table(&table, items, count);
+  if (status == TL_OK && table.path && tl_scene_other_grounds(&run->scene))
+    status = warn_other_grounds(&table, items, count);
+  tl_table_free(&table);
+  tl_free(path);
+  return status;
+}
+
 static void warn_reduction(const TlReportRun *run, const TlYamlNode *study, TlHtml *items,
                            int64_t *count) {
   const char *split = text_at(tl_yaml_find(study, "reduction"), "split");
@@ -448,6 +538,7 @@ static TlStatus warn_of_all(const TlReportRun *run, const TlYamlNode *study, TlH
   warn_depth(run, items, count);
   warn_solves(run, items, count);
   warn_energy(run, items, count);
+  TL_TRY(warn_releases(run, items, count));
   warn_reduction(run, study, items, count);
   if (run->triaxial) warn_test(run, items, count);
   if (run->scene.grain_scale != 1)

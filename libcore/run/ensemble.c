@@ -246,18 +246,39 @@ static TlStatus begin_release(Release *r) {
   return tl_cells_take(run, 0);
 }
 
-/* What the release's state has in memory when it has ended: cells, sorted by block, and the step that
- * was too long. */
+static TlStatus judge_trust(const Release *r, TlReleaseTrust *trust) {
+  TlRun *run = r->run;
+  const TlRunTotals *t = &run->state->totals;
+  const TlTurnover turnover = tl_energy_turnover(&t->balance);
+  bool solves = tl_method(run->model->dem->method)->converges, balances = t->balance.moving != 0;
+  TlRunDepth depth;
+  TL_TRY(tl_run_refresh(run)); /* bodies may have been taken out */
+  TL_TRY(tl_run_depth(run, &depth));
+  *trust = (TlReleaseTrust){
+      .travel = t->travel_fraction,
+      .overlap_share = t->overlap_share,
+      .depth_share = depth.fraction,
+      .deep = depth.deep,
+      .inaccurate_share = solves ? (double)t->inaccurate_steps / fmax(1, (double)t->steps) : NAN,
+      .made_up_share = balances ? tl_made_up_share(&turnover) : NAN,
+      .missing_share = balances ? tl_missing_share(&turnover) : NAN};
+  return TL_OK;
+}
+
+/* What the release's state has in memory when it has ended: cells, sorted by block, and whether it is to
+ * be trusted, which its blocks have in common. */
 static TlStatus end_release(const Release *r) {
   TlEnsemble *e = r->e;
   TlCellRow **cell = &e->cell[r->number];
+  TlReleaseTrust trust;
+  TL_TRY(judge_trust(r, &trust));
   TL_TRY(tl_cells_sorted(&r->run->cells, cell));
   for (int64_t k = 0, at = 0; k < e->together; k++) {
     TlBlockRecord *record = &e->record[r->first + k];
     int64_t from = at;
     while (at < r->run->cells.count && (*cell)[at].id == e->start.id[r->first + k]) at++;
     record->cells = at - from;
-    record->travel = r->run->state->totals.travel_fraction;
+    record->trust = trust;
   }
   return TL_OK;
 }

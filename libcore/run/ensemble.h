@@ -41,6 +41,17 @@ typedef struct TlBlockPose {
   int64_t flags;
 } TlBlockPose;
 
+/* Whether a release is to be trusted (store/trust.h). */
+typedef struct TlReleaseTrust {
+  double travel;        /* largest displacement in a step over the radius */
+  double overlap_share; /* deepest overlap of two blocks in any step, over the smaller's radius */
+  double depth_share;   /* deepest block in what holds it at the end, over its radius */
+  int64_t deep;         /* blocks then deeper than 2% of it */
+  double
+      inaccurate_share; /* of its steps: a solve ended far from its solution; NaN: no such method */
+  double made_up_share, missing_share; /* energy; NaN: the method has no energy balance */
+} TlReleaseTrust;
+
 /* What became of a block. */
 typedef struct TlBlockRecord {
   int64_t id;      /* number of the block */
@@ -53,9 +64,9 @@ typedef struct TlBlockRecord {
   double volume_m3, mass_kg;
   double speed_m_s, energy_J, jump_m; /* largest, over all steps; jump: of the mass centre above the
                                          ground, upright */
-  double travel;                      /* largest displacement in a step over its radius */
   int64_t net_broken;                 /* bonds of the nets of its release that broke */
   double net_energy_J;                /* largest energy that their bonds held */
+  TlReleaseTrust trust;               /* of its release */
   TlVec3 start;
   TlBlockPose end; /* as it stays in later frames; of one that left: where it left */
 } TlBlockRecord;

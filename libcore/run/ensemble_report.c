@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "num/relation.h"
 #include "run/densities.h"
+#include "run/sense.h"
+#include "store/trust.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -171,8 +173,36 @@ static TlStatus report_all_runouts(const TlEnsemble *e, TlReport *r) {
 typedef struct Sums {
   int64_t fate[TL_FATES], steps;
   double on_filled; /* stopped there, or never started; NaN: not known */
-  double speed, energy, jump, travel;
+  double speed, energy, jump;
 } Sums;
+
+/* Of all releases: the worst of each figure, and how many are not to be trusted for it. */
+typedef struct Trust {
+  TlReleaseTrust worst;
+  int64_t overlapping, inaccurate, made_up, missing; /* releases */
+  int64_t deep;                                      /* blocks */
+} Trust;
+
+static void take_trust(Trust *sum, const TlReleaseTrust *one) {
+  TlReleaseTrust *w = &sum->worst;
+  w->travel = fmax(w->travel, one->travel);
+  w->overlap_share = fmax(w->overlap_share, one->overlap_share);
+  w->depth_share = fmax(w->depth_share, one->depth_share);
+  w->inaccurate_share = fmax(w->inaccurate_share, one->inaccurate_share);
+  w->made_up_share = fmax(w->made_up_share, one->made_up_share);
+  w->missing_share = fmax(w->missing_share, one->missing_share);
+  sum->deep += one->deep;
+  sum->overlapping += one->overlap_share > TL_OVERLAP_LIMIT;
+  sum->inaccurate += one->inaccurate_share > TL_INACCURATE_LIMIT;
+  sum->made_up += one->made_up_share > TL_ENERGY_LIMIT;
+  sum->missing += one->missing_share > TL_ENERGY_LIMIT;
+}
+
+static Trust trust_of(const TlEnsemble *e) {
+  Trust sum = {.worst = {.inaccurate_share = NAN, .made_up_share = NAN, .missing_share = NAN}};
+  for (int64_t m = 0; m < e->releases; m++) take_trust(&sum, &e->record[m * e->together].trust);
+  return sum;
+}
 
 static Sums sums_of(const TlEnsemble *e) {
   Sums s = {{0}};
@@ -185,7 +215,6 @@ static Sums sums_of(const TlEnsemble *e) {
     s.speed = fmax(s.speed, r->speed_m_s);
     s.energy = fmax(s.energy, r->energy_J);
     s.jump = fmax(s.jump, r->jump_m);
-    s.travel = fmax(s.travel, r->travel);
   }
   return s;
 }
@@ -263,10 +292,25 @@ static TlStatus report_nets(const TlEnsemble *e, TlReport *r) {
   return tl_report_real(r, "largest_net_energy", energy / 1000, "kJ");
 }
 
+static TlStatus report_trust(const TlEnsemble *e, const Trust *trust, TlReport *r) {
+  const TlReleaseTrust *w = &trust->worst;
+  if (e->together > 1) TL_TRY(tl_report_real(r, "deepest_overlap_share", w->overlap_share, ""));
+  TL_TRY(tl_report_real(r, "largest_penetration_of_radius", 100 * w->depth_share, "percent"));
+  TL_TRY(tl_report_int(r, "blocks_deeper_than_2_percent", trust->deep, ""));
+  if (!isnan(w->inaccurate_share))
+    TL_TRY(tl_report_int(r, "releases_with_inaccurate_solves", trust->inaccurate, ""));
+  if (!isnan(w->missing_share)) {
+    TL_TRY(tl_report_real(r, "largest_made_up_energy", 100 * w->made_up_share, "percent"));
+    TL_TRY(tl_report_real(r, "largest_energy_balance_error", 100 * w->missing_share, "percent"));
+  }
+  return tl_report_real(r, "largest_travel_per_step_of_radius", w->travel, "");
+}
+
 TlStatus tl_ensemble_report(const TlEnsemble *e, TlReport *r) {
   static const char *const name[TL_FATES] = {"blocks_stopped", "blocks_moving", "blocks_left",
                                              "blocks_not_started"};
   Sums s = sums_of(e);
+  Trust trust = trust_of(e);
   TL_TRY(tl_report_text(r, "output", e->run.folder));
   if (e->together > 1) TL_TRY(tl_report_int(r, "releases", e->releases, ""));
   TL_TRY(tl_report_int(r, "blocks", e->count, ""));
@@ -280,7 +324,7 @@ TlStatus tl_ensemble_report(const TlEnsemble *e, TlReport *r) {
   TL_TRY(tl_report_real(r, "largest_energy", s.energy / 1000, "kJ"));
   TL_TRY(tl_report_real(r, "largest_jump_height", s.jump, "m"));
   TL_TRY(report_nets(e, r));
-  TL_TRY(tl_report_real(r, "largest_travel_per_step_of_radius", s.travel, ""));
+  TL_TRY(report_trust(e, &trust, r));
   TL_TRY(tl_report_int(r, "frames", e->run.state->totals.frames, ""));
   TL_TRY(tl_report_int(r, "steps", s.steps, ""));
   TL_TRY(tl_report_int(r, "ranks", tl_comm_size(e->comm), ""));
@@ -325,9 +369,51 @@ static void warn_of_small(const TlEnsemble *e) {
         (long long)small, (long long)e->count, t->cell_m);
 }
 
+/* Of releases that are not to be trusted (store/trust.h). */
+static void warn_of_trust(const TlEnsemble *e) {
+  Trust trust = trust_of(e);
+  const TlReleaseTrust *w = &trust.worst;
+  double dt = e->run.model->setup.time.dt_s;
+  long long all = (long long)e->releases;
+  const char *each = e->together > 1 ? "release" : "block";
+  if (w->travel > tl_long_travel)
+    tl_log_warn("a block moved by %.2g of its radius in a step; time.dt_s of %g s is too long for "
+                "its contacts to be found where they happen, %g s would do",
+                w->travel, dt, tl_sense_shorter(dt, w->travel));
+  if (trust.overlapping > 0)
+    tl_log_warn("in %lld of %lld releases blocks overlapped by more than %g%% of the smaller one's "
+                "radius, by up to %.3g%%; %sa shorter time.dt_s would lower it",
+                (long long)trust.overlapping, all, 100 * TL_OVERLAP_LIMIT, 100 * w->overlap_share,
+                tl_method(e->run.model->dem->method)->bears_force
+                    ? "stiffer contacts (young_Pa, normal_N_m or normal_Pa_m) or "
+                    : "");
+  if (trust.deep > 0)
+    tl_log_warn("%lld of %lld blocks lie deeper than 2%% of their radius in what holds them at the "
+                "end of their release, the deepest %.3g%%",
+                (long long)trust.deep, (long long)e->count, 100 * w->depth_share);
+  if (trust.inaccurate > 0)
+    tl_log_warn("of %lld of %lld %ss more than a twentieth of the steps had a solve that ended at "
+                "its limit of iterations far from its solution: forces, friction and overlaps are "
+                "not to be trusted; more nonsmooth.iterations and nonsmooth.impact_iterations (or "
+                "auto) or a shorter time.dt_s would help",
+                (long long)trust.inaccurate, all, each);
+  if (trust.made_up > 0)
+    tl_log_warn("in %lld of %lld %ss contact damping gave energy, where it can only take some, up "
+                "to %.3g%% of what was turned over: the step is too long or the solve too rough, "
+                "and their motion is not to be trusted; a shorter time.dt_s (or more iterations) "
+                "would help",
+                (long long)trust.made_up, all, each, 100 * w->made_up_share);
+  if (trust.missing > 0)
+    tl_log_warn("of %lld of %lld %ss more than %g%% of the energy that was turned over is missing "
+                "from the balance, up to %.3g%% (1%% or less is usual); a shorter time.dt_s would "
+                "show by how much results depend on the step",
+                (long long)trust.missing, all, each, 100 * TL_ENERGY_LIMIT, 100 * w->missing_share);
+}
+
 void tl_ensemble_warn(const TlEnsemble *e) {
   Sums s = sums_of(e);
   int64_t count = releases_started(e);
+  warn_of_trust(e);
   warn_of_density(e);
   warn_of_small(e);
   long long filled = (long long)e->run.model->terrain.holes_filled;

@@ -237,7 +237,24 @@ static double of_nets(const Row *row, double value) {
   C(net_bonds_broken, "", "bonds of its release's nets that broke; empty: the study has none",     \
     of_nets(row, (double)row->record->net_broken))                                                 \
   C(largest_net_energy_kJ, "kJ", "largest energy that the bonds of these nets held; likewise",     \
-    of_nets(row, row->record->net_energy_J / 1000))
+    of_nets(row, row->record->net_energy_J / 1000))                                                \
+  C(release_overlap_share, "",                                                                     \
+    "deepest overlap of two blocks of its release in any step, over the radius of the smaller; "   \
+    "empty: it starts alone",                                                                      \
+    row->ensemble->together > 1 ? row->record->trust.overlap_share : NAN)                          \
+  C(release_depth_share, "",                                                                       \
+    "how deep a block of its release lies in the ground or a wall at the end, over its radius",    \
+    row->record->trust.depth_share)                                                                \
+  C(release_inaccurate_share, "",                                                                  \
+    "share of the steps of its release with a solve that ended far from its solution; empty: "     \
+    "the method has no such solve",                                                                \
+    row->record->trust.inaccurate_share)                                                           \
+  C(release_made_up_energy_share, "",                                                              \
+    "energy that contact damping gave in its release, over what was turned over; empty: the "      \
+    "method has no energy balance",                                                                \
+    row->record->trust.made_up_share)                                                              \
+  C(release_balance_error_share, "", "energy missing from the balance of its release, likewise",   \
+    row->record->trust.missing_share)
 
 FIRST(TL_COLUMN_GET)
 COLUMNS(TL_COLUMN_GET)

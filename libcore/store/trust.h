@@ -28,13 +28,15 @@
 #include <stdbool.h>
 
 #define TL_OVERLAP_LIMIT 0.05
+#define TL_ENERGY_LIMIT 0.05
+#define TL_INACCURATE_LIMIT 0.05
 
 static inline bool tl_solve_inaccurate(double fraction, double residual_m_s, double speed_m_s) {
   return fraction > 0.1 && residual_m_s > 0.01 * speed_m_s;
 }
 
 static inline bool tl_solves_distrusted(double inaccurate_steps, double steps) {
-  return inaccurate_steps > 0.05 * steps;
+  return inaccurate_steps > TL_INACCURATE_LIMIT * steps;
 }
 
 typedef struct TlTurnover {
@@ -48,12 +50,22 @@ static inline double tl_turned_over_J(const TlTurnover *t) {
   return fmax(sum, 1e-9 * fabs(t->potential_J));
 }
 
+/* Energy that contact damping gave, where it can only take some, over what was turned over. */
+static inline double tl_made_up_share(const TlTurnover *t) {
+  return t->damping_J < 0 ? -t->damping_J / tl_turned_over_J(t) : 0;
+}
+
+/* What is missing from the energy balance, of either sign, over what was turned over. */
+static inline double tl_missing_share(const TlTurnover *t) {
+  return t->balance_error_J != 0 ? fabs(t->balance_error_J) / tl_turned_over_J(t) : 0;
+}
+
 static inline bool tl_damping_distrusted(const TlTurnover *t) {
-  return t->damping_J < -0.05 * tl_turned_over_J(t);
+  return tl_made_up_share(t) > TL_ENERGY_LIMIT;
 }
 
 static inline bool tl_balance_distrusted(const TlTurnover *t) {
-  return fabs(t->balance_error_J) > 0.05 * tl_turned_over_J(t);
+  return tl_missing_share(t) > TL_ENERGY_LIMIT;
 }
 
 #endif
