@@ -13,7 +13,7 @@
  * than that a pair without any near node is looked at. */
 static const double SKIN = 0.44, SKIN_LEAST = 4e-3, SKIN_MOST = 0.06, FAR = 4;
 /* Skin of a list of elements picked from a wide one, over that of nodes. */
-static const double FINE = 0.2;
+static const double FINE = 0.3;
 static const double FAST = 0.02; /* of a diameter a step: lists do not pay any more */
 /* What rounding may add to a gap: of a radius, of a world coordinate (boundaries are asked there).
  */
@@ -607,11 +607,13 @@ struct TlNearWall {
   TlPose pose; /* when the list was made */
   double radius, cutoff, least;
   List list;
-  TlListed listed; /* where it is of elements; owned */
+  TlListed listed;  /* where it is of elements; owned */
+  TlNearWall *wide; /* of elements: those that this list was picked from. Owned, NULL: none yet */
 };
 
 void tl_near_wall_free(TlNearWall *wall) {
   if (!wall) return;
+  tl_near_wall_free(wall->wide);
   list_free(&wall->list);
   tl_listed_free(&wall->listed);
   tl_free(wall);
@@ -671,13 +673,17 @@ static TlStatus wall_list(TlNearWall *w, const TlShape *shape, const TlPose *pos
                           double cutoff, TlPoints *points) {
   TL_TRY(list_fill(&w->list, points->hit, count, cutoff));
   w->least = w->list.count > 0 ? (double)w->list.node[0].gap : cutoff;
-  points->first_lists += w->shape == NULL;
   w->shape = shape;
   w->pose = *pose;
   w->radius = shape->radius_m * pose->scale;
   w->cutoff = cutoff;
-  points->lists++;
   return TL_OK;
+}
+
+/* One that the tree is walked for. */
+static void count_list(const TlNearWall *w, TlPoints *points) {
+  points->first_lists += w->shape == NULL;
+  points->lists++;
 }
 
 static TlStatus wall_build(TlNearWall *w, const TlShape *shape, const TlPose *pose,
@@ -689,8 +695,8 @@ static TlStatus wall_build(TlNearWall *w, const TlShape *shape, const TlPose *po
   size_t count = 0;
   w->cutoff = 0;
   TL_TRY(wall_collect(shape, pose, boundary, &wide, points, &count));
-  double cutoff = tl_wanted_limit(&wide);
-  return wall_list(w, shape, pose, count, cutoff, points);
+  count_list(w, points);
+  return wall_list(w, shape, pose, count, tl_wanted_limit(&wide), points);
 }
 
 static TlPoint wall_point(const TlNearWall *w, const TlPose *pose, const TlBoundary *boundary,
@@ -744,19 +750,64 @@ TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *b, int64_t body,
   return wall_evaluate(w, &pose, boundary, wanted, points);
 }
 
-/* Its elements that may touch, nearest first. */
-static TlStatus wall_elements_build(TlNearWall *w, const TlShape *shape, const TlPose *pose,
-                                    const TlBoundary *boundary, double travel,
-                                    const TlNearElements *elements, TlPoints *points) {
-  double reach = elements->reach, skin = tl_near_skin(travel, shape->radius_m * pose->scale);
-  TlWanted wide = {reach + FAR * skin, reach + skin, INFINITY, reach + skin};
+/* How many listed elements may have a gap below the limit now: the first ones. */
+static int32_t wall_elements_near(const TlNearWall *w, const TlBoundary *boundary, double slope,
+                                  double moved, double limit) {
+  int32_t i = 0;
+  while (i < w->list.count &&
+         wall_gap_after(w, boundary, slope, (double)w->list.node[i].gap, moved) < limit)
+    i++;
+  return i;
+}
+
+/* Elements of a body at a boundary, at a pose. */
+typedef struct WallElements {
+  const TlShape *shape;
+  TlPose pose;
+  const TlBoundary *boundary;
+  double skin;
+  const TlNearElements *elements;
+} WallElements;
+
+/* The wide list, made again where it does not hold all that may have a gap below the limit; moved: since it was
+ * made. */
+static TlStatus wall_wide_list(TlNearWall *w, const WallElements *q, double limit, double *moved,
+                               TlPoints *points) {
+  const TlNearElements *elements = q->elements;
+  double reach = elements->reach;
   size_t count = 0;
+  *moved = 0;
+  if (wall_is_for(w, q->shape, q->pose.scale)) {
+    *moved = wall_moved(w, &q->pose);
+    if (wall_gap_after(w, q->boundary, elements->slope, w->cutoff, *moved) >= limit) return TL_OK;
+    *moved = 0;
+  }
+  TlWanted wide = {reach + FAR * q->skin, reach + FAR * q->skin, INFINITY, reach + q->skin};
   w->cutoff = 0;
-  TL_TRY(wall_collect(shape->place->elements->middles, pose, boundary, &wide, points, &count));
+  TL_TRY(wall_collect(q->shape->place->elements->middles, &q->pose, q->boundary, &wide, points,
+                      &count));
   double cutoff = tl_wanted_limit(&wide) - reach;
+  count_list(w, points);
   if (count > 0) TL_TRY(elements->judge(elements->context, 0, cutoff, points->hit, &count, points));
-  TL_TRY(wall_list(w, shape, pose, count, cutoff, points));
-  return list_elements(&w->list, shape->place->elements, &w->listed, points);
+  return wall_list(w, q->shape, &q->pose, count, cutoff, points);
+}
+
+/* The elements that may touch, nearest first, anew out of the wide list. */
+static TlStatus wall_fine_list(TlNearWall *w, const WallElements *q, TlPoints *points) {
+  const TlNearElements *elements = q->elements;
+  double cutoff = FINE * q->skin, moved;
+  w->cutoff = 0;
+  if (!w->wide) TL_TRY(TL_NEW(w->wide, 1));
+  TL_TRY(wall_wide_list(w->wide, q, cutoff, &moved, points));
+  cutoff =
+      tl_max(cutoff, wall_gap_after(w->wide, q->boundary, elements->slope, w->wide->least, moved));
+  size_t count = (size_t)wall_elements_near(w->wide, q->boundary, elements->slope, moved, cutoff);
+  TL_TRY(TL_RESERVE(points->hit, points->hit_capacity, count));
+  for (size_t i = 0; i < count; i++)
+    points->hit[i] = (TlNodeHit){.gap = -INFINITY, .node = w->wide->list.node[i].node};
+  if (count > 0) TL_TRY(elements->judge(elements->context, 0, cutoff, points->hit, &count, points));
+  TL_TRY(wall_list(w, q->shape, &q->pose, count, cutoff, points));
+  return list_elements(&w->list, q->shape->place->elements, &w->listed, points);
 }
 
 TlStatus tl_near_boundary_elements(TlNearWall **wall, const TlColliders *b, int64_t body,
@@ -766,18 +817,18 @@ TlStatus tl_near_boundary_elements(TlNearWall **wall, const TlColliders *b, int6
   if (!*wall) TL_TRY(TL_NEW(*wall, 1));
   TlNearWall *w = *wall;
   const TlShape *shape = b->shape[body];
-  TlPose pose = {b->position[body], *turn, b->scale[body]};
-  double moved = wall_is_for(w, shape, pose.scale) ? wall_moved(w, &pose) : INFINITY;
+  WallElements query = {.shape = shape,
+                        .pose = {b->position[body], *turn, b->scale[body]},
+                        .boundary = boundary,
+                        .skin = tl_near_skin(travel, shape->radius_m * b->scale[body]),
+                        .elements = elements};
+  double moved = wall_is_for(w, shape, query.pose.scale) ? wall_moved(w, &query.pose) : INFINITY;
   if (!(moved < INFINITY) ||
       !(wall_gap_after(w, boundary, elements->slope, w->cutoff, moved) >= 0)) {
-    TL_TRY(wall_elements_build(w, shape, &pose, boundary, travel, elements, points));
+    TL_TRY(wall_fine_list(w, &query, points));
     moved = 0;
   }
-  *found = (TlListedPart){&w->listed, 0};
-  while (found->count < w->list.count &&
-         wall_gap_after(w, boundary, elements->slope, (double)w->list.node[found->count].gap,
-                        moved) < 0)
-    found->count++;
+  *found = (TlListedPart){&w->listed, wall_elements_near(w, boundary, elements->slope, moved, 0)};
   return TL_OK;
 }
 

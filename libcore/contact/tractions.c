@@ -48,8 +48,10 @@ typedef struct Borne {
 
 /* ---- one element ---- */
 
-typedef double Lanes __attribute__((vector_size(8 * ACROSS)));
-typedef int64_t Mask __attribute__((vector_size(8 * ACROSS)));
+/* Half a row of places: vectors of eight doubles are put together on the stack where there is no AVX-512. */
+enum { LANES = ACROSS / 2 };
+typedef double Lanes __attribute__((vector_size(8 * LANES)));
+typedef int64_t Mask __attribute__((vector_size(8 * LANES)));
 #pragma GCC diagnostic ignored "-Wpsabi" /* all that passes vectors is inlined */
 
 #define PLACE(k) ((2 * (k) + 1) / (2.0 * ACROSS))
@@ -76,10 +78,10 @@ static inline __attribute__((always_inline)) Lanes where(Mask mask, Lanes v) { /
   return (Lanes)(mask & (Mask)v);
 }
 
-static inline __attribute__((always_inline)) double sum(Lanes v) {
-  typedef double Half __attribute__((vector_size(4 * ACROSS)));
-  typedef double Two __attribute__((vector_size(2 * ACROSS)));
-  Half half = __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+/* Of both halves of a row. */
+static inline __attribute__((always_inline)) double sum(Lanes first, Lanes second) {
+  typedef double Two __attribute__((vector_size(4 * LANES)));
+  Lanes half = first + second;
   Two two = __builtin_shufflevector(half, half, 0, 1) + __builtin_shufflevector(half, half, 2, 3);
   return two[0] + two[1];
 }
@@ -91,63 +93,71 @@ static inline __attribute__((always_inline)) Lanes least(Lanes a, Lanes b) {
 
 static inline __attribute__((always_inline)) double least_of(Lanes v) {
   double found = v[0];
-  for (int k = 1; k < ACROSS; k++) found = tl_min(found, v[k]);
+  for (int k = 1; k < LANES; k++) found = tl_min(found, v[k]);
   return found;
 }
 
-/* Rows of places along u at a w: a quadratic through nine values, by the weights of w. */
-static inline __attribute__((always_inline)) Lanes row_of(const double v[TL_ELEMENT_POINTS],
-                                                          const double w[3], const Lanes u[3]) {
-  return (w[0] * v[0] + w[1] * v[3] + w[2] * v[6]) * u[0] +
-         (w[0] * v[1] + w[1] * v[4] + w[2] * v[7]) * u[1] +
-         (w[0] * v[2] + w[1] * v[5] + w[2] * v[8]) * u[2];
+/* Of a row's half the weights of three values along u. */
+static inline __attribute__((always_inline)) void weights_along(const Weights weight, int first,
+                                                                Lanes u[3]) {
+  for (int i = 0; i < 3; i++) u[i] = lanes_of(weight[i] + first);
 }
 
-/* Area over that of u and w: at both ends of each row, */
-typedef struct Stretch {
-  Lanes low, more;
-} Stretch;
-static inline __attribute__((always_inline)) Stretch stretch_at_ends(const TlListedElement *e,
-                                                                     Lanes w) {
+/* Area over that of u and w at places of row k from the first on; none where the element is not surface. */
+static inline __attribute__((always_inline)) Lanes stretch_of(const TlListedElement *e, int k,
+                                                              int first) {
+  static const Mask bit = {1, 2, 4, 8};
   const float *s = e->stretch;
-  Lanes low = (double)s[0] + w * ((double)s[2] - (double)s[0]),
-        high = (double)s[1] + w * ((double)s[3] - (double)s[1]);
-  return (Stretch){low, high - low};
+  double low = (double)s[0] + place[k] * ((double)s[2] - (double)s[0]),
+         high = (double)s[1] + place[k] * ((double)s[3] - (double)s[1]);
+  Lanes stretch = low + (high - low) * lanes_of(place + first);
+  if (e->bare == UINT64_MAX) return stretch;
+  int64_t row = e->bare >> (8 * k + first) & 0xf;
+  return where((bit & row) != 0, stretch);
 }
 
-/* and in row k; none where the element is not surface. */
-static inline __attribute__((always_inline)) Lanes stretch_of(const TlListedElement *e,
-                                                              const Stretch *ends, int k, Lanes u) {
-  static const Mask bit = {1, 2, 4, 8, 16, 32, 64, 128};
-  Lanes stretch = ends->low[k] + ends->more[k] * u;
-  if (e->bare == UINT64_MAX) return stretch;
-  int64_t row = e->bare >> (8 * k) & 0xff;
-  return where((bit & row) != 0, stretch);
+/* Sums over the rows' halves from the first place on. */
+typedef struct ValueSums {
+  Lanes area, square, lowest, c[3];
+} ValueSums;
+
+static inline __attribute__((always_inline)) ValueSums
+sum_values(const double phi[TL_ELEMENT_POINTS], const TlListedElement *e, const Weights weight,
+           int first) {
+  const Lanes none = {0};
+  Lanes u[3];
+  ValueSums s = {none, none, none + INFINITY, {none, none, none}};
+  weights_along(weight, first, u);
+#pragma GCC unroll 8
+  for (int k = 0; k < ACROSS; k++) {
+    double w[3], row[3];
+    for (int i = 0; i < 3; i++) w[i] = weight[i][k];
+    for (int i = 0; i < 3; i++) row[i] = w[0] * phi[i] + w[1] * phi[i + 3] + w[2] * phi[i + 6];
+    Lanes value = row[0] * u[0] + row[1] * u[1] + row[2] * u[2];
+    Lanes stretched = stretch_of(e, k, first);
+    Mask touch = value < none;
+    Lanes d = where(touch, -value), some = d * stretched;
+    s.lowest = least(value, s.lowest);
+    s.area += where(touch, stretched);
+    s.square += some * d;
+    for (int i = 0; i < 3; i++) s.c[i] += w[i] * some;
+  }
+  return s;
 }
 
 /* Of the quadratic through nine values of phi; part: what each of these has of d. */
 TL_LANES_CLONES static void bear_values(const double phi[TL_ELEMENT_POINTS],
                                         const TlListedElement *e, const Weights weight, Borne *out,
                                         double part[TL_ELEMENT_POINTS]) {
-  const Lanes u[3] = {lanes_of(weight[0]), lanes_of(weight[1]), lanes_of(weight[2])};
-  const Lanes at = lanes_of(place), none = at - at;
-  const Stretch ends = stretch_at_ends(e, at);
-  Lanes area = none, square = none, lowest = none + INFINITY, c[3] = {none, none, none}, row[3];
-  for (int i = 0; i < 3; i++) row[i] = u[0] * phi[i] + u[1] * phi[i + 3] + u[2] * phi[i + 6];
-#pragma GCC unroll 8
-  for (int k = 0; k < ACROSS; k++) {
-    const double w[3] = {weight[0][k], weight[1][k], weight[2][k]};
-    Lanes value = row[0][k] * u[0] + row[1][k] * u[1] + row[2][k] * u[2];
-    Lanes stretched = stretch_of(e, &ends, k, at);
-    Mask touch = value < none;
-    Lanes d = where(touch, -value), some = d * stretched;
-    lowest = least(value, lowest);
-    area += where(touch, stretched);
-    square += some * d;
-    for (int i = 0; i < 3; i++) c[i] += w[i] * some;
-  }
-  *out = (Borne){.area = sum(area), .square = sum(square), .least = least_of(lowest)};
-  for (int i = 0; i < TL_ELEMENT_POINTS; i++) part[i] = sum(c[i / 3] * u[i % 3]);
+  const ValueSums a = sum_values(phi, e, weight, 0), b = sum_values(phi, e, weight, LANES);
+  Lanes u[2][3];
+  weights_along(weight, 0, u[0]);
+  weights_along(weight, LANES, u[1]);
+  *out = (Borne){.area = sum(a.area, b.area),
+                 .square = sum(a.square, b.square),
+                 .least = least_of(least(a.lowest, b.lowest))};
+  for (int i = 0; i < TL_ELEMENT_POINTS; i++)
+    part[i] = sum(a.c[i / 3] * u[0][i % 3], b.c[i / 3] * u[1][i % 3]);
 }
 
 /* Of the quadratic through nine values, anywhere. */
@@ -242,55 +252,85 @@ static void bear_plane(const Facing *plane, const double x[3][TL_ELEMENT_POINTS]
   out->moment = tl_cross(out->place, n);
 }
 
+/* Sums over the rows' halves from the first place on. */
+typedef struct PlaneSums {
+  Lanes area, depth, square, lowest, moved[3], force[3], moment[3];
+} PlaneSums;
+
+/* Height of places above the nearest plane, and its normal. */
+static inline __attribute__((always_inline)) Lanes above_nearest(const Facings *facings,
+                                                                 const Lanes p[3], Lanes n[3]) {
+  const Lanes none = {0};
+  Lanes value = none + INFINITY;
+  for (int j = 0; j < 3; j++) n[j] = none;
+  for (int part = 0, next = 0; part < facings->parts; part++) {
+    Lanes most = none - INFINITY, g[3] = {none, none, none};
+    for (; next < facings->end[part]; next++) {
+      const Facing *f = &facings->plane[next];
+      Lanes above = f->normal[0] * p[0] + f->normal[1] * p[1] + f->normal[2] * p[2] - f->distance;
+      Mask more = above > most;
+      most = (Lanes)((more & (Mask)above) | (~more & (Mask)most));
+      for (int j = 0; j < 3; j++)
+        g[j] = (Lanes)((more & (Mask)(none + f->normal[j])) | (~more & (Mask)g[j]));
+    }
+    Mask nearer = most < value;
+    value = least(most, value);
+    for (int j = 0; j < 3; j++) n[j] = (Lanes)((nearer & (Mask)g[j]) | (~nearer & (Mask)n[j]));
+  }
+  return value;
+}
+
+static inline __attribute__((always_inline)) PlaneSums
+sum_planes(const Facings *facings, const double x[3][TL_ELEMENT_POINTS], const TlListedElement *e,
+           const Weights weight, int first) {
+  const Lanes none = {0};
+  Lanes u[3];
+  PlaneSums s = {.area = none, .lowest = none + INFINITY};
+  weights_along(weight, first, u);
+  for (int k = 0; k < ACROSS; k++) {
+    Lanes p[3], n[3];
+    for (int i = 0; i < 3; i++) {
+      const double *v = x[i], w[3] = {weight[0][k], weight[1][k], weight[2][k]};
+      p[i] = (w[0] * v[0] + w[1] * v[3] + w[2] * v[6]) * u[0] +
+             (w[0] * v[1] + w[1] * v[4] + w[2] * v[7]) * u[1] +
+             (w[0] * v[2] + w[1] * v[5] + w[2] * v[8]) * u[2];
+    }
+    Lanes value = above_nearest(facings, p, n);
+    Mask touch = value < none;
+    Lanes d = where(touch, -value), stretched = stretch_of(e, k, first), some = d * stretched;
+    s.lowest = least(value, s.lowest);
+    s.area += where(touch, stretched);
+    s.depth += some;
+    s.square += some * d;
+    for (int i = 0; i < 3; i++) {
+      int one = (i + 1) % 3, two = (i + 2) % 3;
+      s.moved[i] += some * p[i];
+      s.force[i] += some * n[i];
+      s.moment[i] += some * (p[one] * n[two] - p[two] * n[one]);
+    }
+  }
+  return s;
+}
+
+static inline __attribute__((always_inline)) TlVec3 sum_vector(const Lanes first[3],
+                                                               const Lanes second[3]) {
+  return tl_vec3(sum(first[0], second[0]), sum(first[1], second[1]), sum(first[2], second[2]));
+}
+
 /* phi is that of the nearest plane, at every place of the surface. */
 TL_LANES_CLONES static void bear_planes(const Facings *facings,
                                         const double x[3][TL_ELEMENT_POINTS],
                                         const TlListedElement *e, const Weights weight,
                                         Borne *out) {
-  const Lanes u[3] = {lanes_of(weight[0]), lanes_of(weight[1]), lanes_of(weight[2])};
-  const Lanes at = lanes_of(place), none = at - at;
-  Lanes area = none, square = none, depth = none, lowest = none + INFINITY, moved[3], force[3],
-        moment[3];
-  for (int i = 0; i < 3; i++) moved[i] = force[i] = moment[i] = none;
-  const Stretch ends = stretch_at_ends(e, at);
-  for (int k = 0; k < ACROSS; k++) {
-    const double w[3] = {weight[0][k], weight[1][k], weight[2][k]};
-    Lanes p[3], n[3] = {none, none, none}, value = none + INFINITY;
-    for (int i = 0; i < 3; i++) p[i] = row_of(x[i], w, u);
-    for (int part = 0, next = 0; part < facings->parts; part++) {
-      Lanes most = none - INFINITY, g[3] = {none, none, none};
-      for (; next < facings->end[part]; next++) {
-        const Facing *f = &facings->plane[next];
-        Lanes above = f->normal[0] * p[0] + f->normal[1] * p[1] + f->normal[2] * p[2] - f->distance;
-        Mask more = above > most;
-        most = (Lanes)((more & (Mask)above) | (~more & (Mask)most));
-        for (int j = 0; j < 3; j++)
-          g[j] = (Lanes)((more & (Mask)(none + f->normal[j])) | (~more & (Mask)g[j]));
-      }
-      Mask nearer = most < value;
-      value = least(most, value);
-      for (int j = 0; j < 3; j++) n[j] = (Lanes)((nearer & (Mask)g[j]) | (~nearer & (Mask)n[j]));
-    }
-    Mask touch = value < none;
-    Lanes d = where(touch, -value), stretched = stretch_of(e, &ends, k, at), some = d * stretched;
-    lowest = least(value, lowest);
-    area += where(touch, stretched);
-    depth += some;
-    square += some * d;
-    for (int i = 0; i < 3; i++) {
-      moved[i] += some * p[i];
-      force[i] += some * n[i];
-      int one = (i + 1) % 3, two = (i + 2) % 3;
-      moment[i] += some * (p[one] * n[two] - p[two] * n[one]);
-    }
-  }
-  *out = (Borne){.area = sum(area),
-                 .depth = sum(depth),
-                 .square = sum(square),
-                 .place = tl_vec3(sum(moved[0]), sum(moved[1]), sum(moved[2])),
-                 .force = tl_vec3(sum(force[0]), sum(force[1]), sum(force[2])),
-                 .moment = tl_vec3(sum(moment[0]), sum(moment[1]), sum(moment[2])),
-                 .least = least_of(lowest)};
+  const PlaneSums a = sum_planes(facings, x, e, weight, 0),
+                  b = sum_planes(facings, x, e, weight, LANES);
+  *out = (Borne){.area = sum(a.area, b.area),
+                 .depth = sum(a.depth, b.depth),
+                 .square = sum(a.square, b.square),
+                 .place = sum_vector(a.moved, b.moved),
+                 .force = sum_vector(a.force, b.force),
+                 .moment = sum_vector(a.moment, b.moment),
+                 .least = least_of(least(a.lowest, b.lowest))};
 }
 
 /* Inside a polyhedron, or a union of some. */

@@ -502,10 +502,10 @@ START_TEST(lists_at_walls_find_what_looking_at_all_finds) {
   float height[N * N];
   Scene s;
   open_scene(&s);
-  judge_lists_at(&s, &boundary, 20, 150);
+  judge_lists_at(&s, &boundary, 20, 100);
   make_ground(&s, height, 0.5 * SIZE, 4); /* always in touch */
   boundary = ground_of(&s);
-  judge_lists_at(&s, &boundary, 0, 250);
+  judge_lists_at(&s, &boundary, 0, 100);
   close_scene(&s);
 }
 END_TEST
