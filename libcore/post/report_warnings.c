@@ -437,7 +437,7 @@ static TlStatus warn_table(const TlTable *t, TlHtml *items, int64_t *count) {
   if (r.above > 0)
     warn(
         items, count,
-        "Of %lld of %lld releases more than a twentieth of the steps had a solve that ended at its "
+        "In %lld of %lld releases more than a twentieth of the steps had a solve that ended at its "
         "limit of iterations far from its solution: motion and forces are not those of the contact "
         "law. More nonsmooth.iterations and nonsmooth.impact_iterations (or auto) or a shorter "
         "time.dt_s would help.",
@@ -452,7 +452,7 @@ static TlStatus warn_table(const TlTable *t, TlHtml *items, int64_t *count) {
   TL_TRY(count_releases(t, "release_balance_error_share", TL_ENERGY_LIMIT, &r));
   if (r.above > 0)
     warn(items, count,
-         "Of %lld of %lld releases more than %g%% of the energy that was turned over is missing "
+         "In %lld of %lld releases more than %g%% of the energy that was turned over is missing "
          "from "
          "the balance, up to %s%% (1%% or less is usual). A shorter time.dt_s would show by how "
          "much "

@@ -302,7 +302,9 @@ static TlStatus vary(const TlEnsemble *e, TlRun *worker, int64_t release) {
   return tl_model_variant_materials(m->dem, &config);
 }
 
-static TlStatus run_release(TlEnsemble *e, TlRun *run, int64_t number) {
+typedef enum ReleaseGoal { TO_ITS_END, TO_ITS_START } ReleaseGoal;
+
+static TlStatus run_release(TlEnsemble *e, TlRun *run, int64_t number, ReleaseGoal goal) {
   const char *what = e->together > 1 ? "release" : "block";
   size_t n = (size_t)e->together, bodies = n + (size_t)tl_nets_spheres(&e->run.model->nets);
   Release r = {.e = e, .run = run, .number = number, .first = number * e->together};
@@ -312,8 +314,8 @@ static TlStatus run_release(TlEnsemble *e, TlRun *run, int64_t number) {
   if (status == TL_OK) status = TL_NEW(r.since, n);
   if (status == TL_OK) status = TL_NEW(r.leaves, bodies);
   if (status == TL_OK) status = begin_release(&r);
-  if (status == TL_OK) status = follow(&r);
-  if (status == TL_OK) status = end_release(&r);
+  if (status == TL_OK && goal == TO_ITS_END) status = follow(&r);
+  if (status == TL_OK && goal == TO_ITS_END) status = end_release(&r);
   tl_free(r.capacity);
   tl_free(r.since);
   tl_free(r.leaves);
@@ -340,7 +342,7 @@ static TlStatus do_release(void *context, int64_t begin, int64_t end, int64_t bl
   (void)block;
   if (!w->mine[part] || atomic_load(&w->failed)) return TL_OK;
   tl_par_stay();
-  TlStatus status = run_release(w->e, &w->e->worker[thread], begin);
+  TlStatus status = run_release(w->e, &w->e->worker[thread], begin, TO_ITS_END);
   if (status == TL_OK && atomic_fetch_sub(&w->left[part], 1) == 1) {
     status = tl_ensemble_save_part(w->e, part);
     if (status == TL_OK) tl_ensemble_free_cells(w->e, part);
@@ -507,6 +509,8 @@ TlStatus tl_ensemble_open(TlEnsemble *e, TlComm *comm, const TlRunOptions *optio
 static TlStatus run_parts(TlEnsemble *e, unsigned char *done, unsigned char *mine) {
   bool first = tl_comm_rank(e->comm) == 0;
   TlStatus status = open_workers(e);
+  /* What the solver refuses, it refuses of the first release as a rule: before there are results. */
+  if (status == TL_OK) status = run_release(e, &e->worker[0], 0, TO_ITS_START);
   if (status == TL_OK && first && e->run.options.resume) status = tl_ensemble_load_parts(e, done);
   if (status == TL_OK && first) status = tl_ensemble_begin_results(e);
   TL_TRY(tl_comm_agree(e->comm, status));
@@ -538,7 +542,7 @@ TlStatus tl_ensemble_trial(TlEnsemble *e, double *block_s) {
   int64_t n = 0;
   TL_TRY(open_workers(e));
   do {
-    TL_TRY(run_release(e, &e->worker[0], n));
+    TL_TRY(run_release(e, &e->worker[0], n, TO_ITS_END));
     n++;
   } while (n < e->releases && n < MOST && tl_clock_s() - started < ENOUGH_S);
   *block_s = (tl_clock_s() - started) / (double)(n * e->together);

@@ -392,7 +392,7 @@ static void warn_of_trust(const TlEnsemble *e) {
                 "end of their release, the deepest %.3g%%",
                 (long long)trust.deep, (long long)e->count, 100 * w->depth_share);
   if (trust.inaccurate > 0)
-    tl_log_warn("of %lld of %lld %ss more than a twentieth of the steps had a solve that ended at "
+    tl_log_warn("in %lld of %lld %ss more than a twentieth of the steps had a solve that ended at "
                 "its limit of iterations far from its solution: forces, friction and overlaps are "
                 "not to be trusted; more nonsmooth.iterations and nonsmooth.impact_iterations (or "
                 "auto) or a shorter time.dt_s would help",
@@ -404,7 +404,7 @@ static void warn_of_trust(const TlEnsemble *e) {
                 "would help",
                 (long long)trust.made_up, all, each, 100 * w->made_up_share);
   if (trust.missing > 0)
-    tl_log_warn("of %lld of %lld %ss more than %g%% of the energy that was turned over is missing "
+    tl_log_warn("in %lld of %lld %ss more than %g%% of the energy that was turned over is missing "
                 "from the balance, up to %.3g%% (1%% or less is usual); a shorter time.dt_s would "
                 "show by how much results depend on the step",
                 (long long)trust.missing, all, each, 100 * TL_ENERGY_LIMIT, 100 * w->missing_share);

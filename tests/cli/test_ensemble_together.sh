@@ -156,6 +156,8 @@ says() { # FOLDER TEXT: on stderr, and in the report
   grep -Eq "warning: .*$2" err || fail "no warning of '$2': $(cat err)"
   reports "$1" "$2"
 }
+refused 1 'penalty.normal_N_m: is needed, too' -- wedge.yaml -o none.run --set solver.method=penalty --set penalty.normal_Pa_m=3e5 --set time.dt_s=1e-3
+[ ! -e none.run ] || fail "a study that the solver refuses leaves results: $(ls none.run)"
 quiet() { grep -E "warning: .*(overlapped|iterations|energy)" err && fail "a warning without a reason: $*"; }
 penalty="--set solver.method=penalty --set penalty.spread=deepest --set penalty.normal_N_m"
 nonsmooth="--set solver.method=nonsmooth --set nonsmooth.young_Pa=1e9"
