@@ -59,7 +59,7 @@ TlStatus tl_measure_overlap(const TlScene *scene, const TlFrame *frame, TlMeasur
     const TlBodyRow *row = &frame->rows[i];
     const TlAvatar *a = tl_scene_avatar(scene, row->avatar_id);
     double radius, x = row->position_m.x;
-    bool is_ball = tl_overlap_is_ball(a, &radius);
+    bool is_ball = tl_avatar_is_ball(a, &radius);
     double r = row->scale * (is_ball ? radius : a->radius_m);
     ball[i] = (Ball){x - r, x + r, r, is_ball, row, a};
   }

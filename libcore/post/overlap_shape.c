@@ -154,13 +154,6 @@ static bool equal(double a, double b) {
   return fabs(a - b) <= 1e-9 * fabs(b);
 }
 
-bool tl_overlap_is_ball(const TlAvatar *a, double *radius) {
-  *radius = cbrt(a->volume_m3 / (4 * M_PI / 3));
-  double moment = 0.4 * a->volume_m3 * *radius * *radius;
-  return equal(a->inertia_m5.x, moment) && equal(a->inertia_m5.y, moment) &&
-         equal(a->inertia_m5.z, moment);
-}
-
 static double number(const TlYamlNode *shape, const char *key) {
   const TlYamlNode *node = tl_yaml_find(shape, key);
   return node && node->kind == TL_YAML_SCALAR ? strtod(node->text, NULL) : 0;
@@ -213,7 +206,7 @@ static bool parts_of(const TlYamlNode *shape, const char *kind, TlOverlapShape *
 
 static void find_form(const TlYamlNode *shapes, TlOverlapShape *s) {
   const TlAvatar *a = s->avatar;
-  if (tl_overlap_is_ball(a, &s->radius_m)) {
+  if (tl_avatar_is_ball(a, &s->radius_m)) {
     s->form = TL_OVERLAP_BALL;
     return;
   }

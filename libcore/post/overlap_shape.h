@@ -52,9 +52,6 @@ void tl_overlap_shapes_free(TlOverlapShape *shapes, int64_t count);
 /* The avatar by its grid, whatever its form: for tests of this way. */
 TlStatus tl_overlap_shape_of_grid(const TlAvatar *avatar, TlOverlapShape *shape);
 
-/* Is the avatar a ball by its moments? radius: of the sphere of its volume, in any case. */
-bool tl_overlap_is_ball(const TlAvatar *avatar, double *radius);
-
 /* Signed distance and its gradient (may be NULL) at body point p. */
 double tl_overlap_shape_phi(const TlOverlapShape *shape, TlVec3 p, TlVec3 *gradient);
 

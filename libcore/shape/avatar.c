@@ -80,3 +80,10 @@ TlStatus tl_avatar_check(const TlAvatar *a) {
 double tl_avatar_diameter_m(const TlAvatar *a) {
   return cbrt(6 * a->volume_m3 / M_PI);
 }
+
+bool tl_avatar_is_ball(const TlAvatar *a, double *radius) {
+  *radius = 0.5 * tl_avatar_diameter_m(a);
+  double moment = 0.4 * a->volume_m3 * *radius * *radius;
+  TlVec3 i = a->inertia_m5;
+  return fmax(fmax(fabs(i.x - moment), fabs(i.y - moment)), fabs(i.z - moment)) <= 1e-9 * moment;
+}

@@ -64,5 +64,7 @@ TlStatus tl_avatar_check(const TlAvatar *avatar);
 
 /* Diameter of the sphere of equal volume. */
 double tl_avatar_diameter_m(const TlAvatar *avatar);
+/* Is it a ball by its moments? radius: of the sphere of its volume, in any case. */
+bool tl_avatar_is_ball(const TlAvatar *avatar, double *radius);
 
 #endif

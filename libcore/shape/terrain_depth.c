@@ -36,12 +36,34 @@ static bool clear_above(const TlHeightfield *f, TlVec3 p, double reach) {
   return true;
 }
 
+/* Of a ball, in cells; false: it reaches beyond the ground. */
+static bool ball_depth(const TlHeightfield *f, TlVec3 centre, double radius, double *depth) {
+  TlPatch patch;
+  double u, v;
+  for (int k = -1; k <= 1; k += 2)
+    if (!tl_heightfield_locate(f, centre.x + k * radius, centre.y, &patch, &u, &v) ||
+        !tl_heightfield_locate(f, centre.x, centre.y + k * radius, &patch, &u, &v))
+      return false;
+  if (!tl_heightfield_locate(f, centre.x, centre.y, &patch, &u, &v)) return false;
+  double above = centre.z - (patch.a + patch.b * u + patch.c * v + patch.d * u * v);
+  double distance = tl_heightfield_distance(f, centre, fabs(above));
+  *depth = fmax(0, radius - copysign(fmin(fabs(above), distance), above));
+  return true;
+}
+
 TlSunk tl_terrain_sunk(const TlTerrain *t, const TlAvatar *a, double scale, TlVec3 centre,
                        TlQuat rotation) {
   TlHeightfield field = field_of(t);
   TlSunk sunk = {.nodes = a->node_count};
   if (clear_above(&field, in_cells(t, centre), scale * a->radius_m / t->cell_m)) {
     sunk.judged = sunk.nodes;
+    return sunk;
+  }
+  double radius, deep;
+  if (tl_avatar_is_ball(a, &radius) &&
+      ball_depth(&field, in_cells(t, centre), scale * radius / t->cell_m, &deep)) {
+    sunk.judged = sunk.nodes;
+    sunk.depth_m = t->cell_m * deep;
     return sunk;
   }
   TlMat3 turn = tl_quat_matrix(rotation);

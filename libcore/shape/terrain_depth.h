@@ -7,7 +7,7 @@
  * (tl_terrain_phi): on rough ground that interpolation rounds creases off by up to a third of a
  * cell, which is more than a grain that is smaller than a cell. Metres, the terrain's local frame.
  * What lies between nodes is not seen: a ridge of the ground that reaches into a grain between two
- * of its nodes counts for nothing.
+ * of its nodes counts for nothing. A ball lies as deep as its centre is nearer to the surface than its radius.
  */
 #ifndef TL_SHAPE_TERRAIN_DEPTH_H
 #define TL_SHAPE_TERRAIN_DEPTH_H

@@ -5,6 +5,16 @@
 
 #include <math.h>
 
+/* Of a point above planes and walls. */
+static double least_gap(const TlScene *scene, const TlPlacement *place, TlVec3 p) {
+  double least = INFINITY;
+  for (int64_t i = 0; i < scene->plane_count; i++)
+    least = fmin(least, tl_dot(tl_sub(p, scene->planes[i].point_m), scene->planes[i].normal));
+  for (int64_t i = 0; i < scene->part_count; i++)
+    least = fmin(least, tl_part_phi(&scene->parts[i], &place[i], p));
+  return least;
+}
+
 TlGrainDepth tl_scene_grain_depth(const TlScene *scene, const TlPlacement *place, const TlAvatar *a,
                                   const TlBodyRow *row) {
   TlGrainDepth depth = {.judged = true};
@@ -13,15 +23,17 @@ TlGrainDepth tl_scene_grain_depth(const TlScene *scene, const TlPlacement *place
     depth = (TlGrainDepth){sunk.depth_m, sunk.judged > 0};
   }
   if (scene->plane_count + scene->part_count == 0) return depth;
+  double radius;
+  if (tl_avatar_is_ball(a, &radius)) {
+    depth.depth_m =
+        fmax(depth.depth_m, row->scale * radius - least_gap(scene, place, row->position_m));
+    return depth;
+  }
   TlMat3 turn = tl_quat_matrix(row->rotation);
   for (int32_t n = 0; n < a->node_count; n++) {
     const float *x = a->node_m + 3 * (size_t)n;
     TlVec3 p = tl_axpy(row->position_m, row->scale, tl_mat_vec(turn, tl_vec3(x[0], x[1], x[2])));
-    for (int64_t i = 0; i < scene->plane_count; i++)
-      depth.depth_m = fmax(depth.depth_m,
-                           -tl_dot(tl_sub(p, scene->planes[i].point_m), scene->planes[i].normal));
-    for (int64_t i = 0; i < scene->part_count; i++)
-      depth.depth_m = fmax(depth.depth_m, -tl_part_phi(&scene->parts[i], &place[i], p));
+    depth.depth_m = fmax(depth.depth_m, -least_gap(scene, place, p));
   }
   return depth;
 }
