@@ -5,6 +5,8 @@ set datafile separator ','
 if (!exists("data")) data = 'cost-accuracy.csv'
 if (!exists("out")) out = '../pictures/'
 rows(scene, variant, x) = sprintf("< awk -F, '$1 == \"%s\" && $2 == \"%s\" {print $%d \",\" $7 \",\" $3}' %s", scene, variant, x, data)
+# The first or the last point of a curve, with a text.
+end(scene, variant, x, text, which) = sprintf("< awk -F, '$1 == \"%s\" && $2 == \"%s\" {row = $%d \",\" $7; if (!n++) first = row; last = row} END {print %s \",%s\"}' %s", scene, variant, x, which, text, data)
 
 set terminal pngcairo size 900,720 font 'sans,14' noenhanced
 set logscale xy
@@ -23,6 +25,7 @@ set ylabel 'CPU seconds for each simulated second and grain'
 set xrange [0.02:20]
 set yrange [0.004:4]
 set bmargin 10.5
+set key default
 set key at graph 0.8,-0.2 Left reverse samplen 2
 set arrow 1 from 0.5,0.004 to 0.5,4 nohead dt 2 lw 1.5 lc rgb '#666666'
 set label 1 '0.5%' at 0.48,3 right tc rgb '#666666'
@@ -30,15 +33,15 @@ if (exists("ratio")) {
   set arrow 2 from 0.5,cost_penalty to 0.5,cost_impulses heads filled lw 2.5 lc rgb 'black' front
   set label 2 sprintf('%.2g times', ratio) at 0.54,0.6*sqrt(cost_penalty*cost_impulses) font ',18' front
 }
-set label 3 'steps of 2.6 ms' at 0.66,0.0053 tc rgb BLUE
-set label 4 '0.04 ms' at 0.235,0.128 tc rgb BLUE right
-set label 5 '300 N/m' at 11,0.024 tc rgb RED right
-set label 6 '3 MN/m' at 0.095,1.15 tc rgb RED right
 plot rows('outflow', 'penalty', 8) using 1:2 with linespoints pt 7 ps 1.4 lw 2.5 lc rgb RED title 'penalty: one spring a contact, soft to stiff', \
      rows('outflow', 'penalty_surfaces', 8) using 1:2 with linespoints pt 13 ps 1.4 lw 1.5 lc rgb PURPLE title 'penalty: springs over surfaces, the default', \
      rows('outflow', 'penalty_nodes', 8) using 1:2 with linespoints pt 5 ps 1.2 lw 1.5 dt 3 lc rgb ORANGE title 'penalty: springs on nodes only', \
      rows('outflow', 'nonsmooth', 8) using 1:2 with linespoints pt 9 ps 1.3 lw 1.5 lc rgb GREEN title 'nonsmooth, long to short steps', \
-     rows('outflow', 'impulses', 8) using 1:2 with linespoints pt 7 ps 1.4 lw 2.5 lc rgb BLUE title 'impulses, long to short steps'
+     rows('outflow', 'impulses', 8) using 1:2 with linespoints pt 7 ps 1.4 lw 2.5 lc rgb BLUE title 'impulses, long to short steps', \
+     end('outflow', 'penalty', 8, '300 N/m', 'first') using 1:2:3 with labels offset 0,1 tc rgb RED notitle, \
+     end('outflow', 'penalty', 8, '3 MN/m', 'last') using 1:2:3 with labels right offset -1,0 tc rgb RED notitle, \
+     end('outflow', 'impulses', 8, 'steps of 2.6 ms', 'first') using 1:2:3 with labels left offset 1,-0.3 tc rgb BLUE notitle, \
+     end('outflow', 'impulses', 8, '0.04 ms', 'last') using 1:2:3 with labels right offset -1,0 tc rgb BLUE notitle
 
 # ---- all scenes, and where the grains end ----
 unset label; unset arrow; unset title; unset bmargin
@@ -52,7 +55,7 @@ do for [scene in "outflow heap avalanche"] {
   if (scene eq 'outflow') { set ylabel 'CPU s a simulated s and grain' } else { unset ylabel }
   set arrow 1 from 0.5,graph 0 to 0.5,graph 1 nohead dt 2 lc rgb '#666666'
   unset key
-  if (scene eq 'avalanche') { set key default; set key bottom left Left reverse samplen 1 font ',10' } # no curve lies there
+  if (scene eq 'heap') { set yrange [0.001:100]; set key default; set key top right Left reverse samplen 1 font ',10' } # a decade for the key
   plot rows(scene, 'penalty', 8) using 1:2 with linespoints pt 7 lw 2 lc rgb RED title 'penalty, one spring', \
        rows(scene, 'penalty_surfaces', 8) using 1:2 with linespoints pt 13 lc rgb PURPLE title 'penalty, surfaces', \
        rows(scene, 'penalty_nodes', 8) using 1:2 with linespoints pt 5 dt 3 lc rgb ORANGE notitle, \
