@@ -1,7 +1,6 @@
 /* Cubes, crosses and stones with hollows by penalty forces, the tangential stiffness as large as the
- * normal one, held against the impulses (judge/agreement.h). A pile of 230 to 400 of them takes 40
- * minutes by penalty, its run-out ten: one seed of the angle, two of the run-out, in the full edition
- * alone.
+ * normal one, held against the impulses (judge/agreement.h). A pile of 230 to 400 of them takes an
+ * hour or more by penalty: one seed of the angle, two of the run-out, in the full edition alone.
  */
 #include "judge/agreement.h"
 #include "judge/judge.h"
