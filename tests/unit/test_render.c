@@ -555,10 +555,8 @@ START_TEST(caption_says_what_a_reader_must_not_overlook) {
   char text[TL_RENDER_DESCRIPTION];
   CK_OK(tl_render_describe(&scene, &frame, &o, text));
   ck_assert_str_eq(text, "5 grains, at rest (mean 0 m/s)");
-  double lowest = 0; /* node of a sphere */
-  for (int32_t n = 0; n < sphere.node_count; n++) lowest = fmin(lowest, sphere.node_m[3 * n + 2]);
-  rows[1].position_m.z = -lowest - 0.05;
-  rows[2].position_m.z = 2 * (-lowest - 0.03);
+  rows[1].position_m.z = 1 - 0.05;
+  rows[2].position_m.z = 2 * (1 - 0.03);
   rows[2].scale = 2;
   rows[3].position_m.z = 0.9;
   rows[3].flags = TL_ROW_FROZEN;
