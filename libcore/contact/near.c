@@ -540,6 +540,16 @@ static int32_t near_elements(const TlNearPair *n, const Pose2 *p, int s, double 
   return i;
 }
 
+/* Of the first elements of a wide list those that may have a gap below the cutoff, into points->hit; how many. */
+static TlStatus judge_listed(const TlNearElements *elements, int side, const List *wide,
+                             double cutoff, size_t *count, TlPoints *points) {
+  TL_TRY(TL_RESERVE(points->hit, points->hit_capacity, *count));
+  for (size_t i = 0; i < *count; i++)
+    points->hit[i] = (TlNodeHit){.gap = -INFINITY, .node = wide->node[i].node};
+  if (*count == 0) return TL_OK;
+  return elements->judge(elements->context, side, cutoff, points->hit, count, points);
+}
+
 /* The wide list, made again where it does not hold all that may have a gap below the limit. */
 static TlStatus wide_list(TlNearPair *n, Pose2 *p, double limit, TlPoints *points) {
   const TlNearElements *elements = p->query->elements;
@@ -562,13 +572,9 @@ static TlStatus fine_list(TlNearPair *n, Pose2 *p, TlPoints *points) {
   for (int s = 0; s < 2; s++) clear = tl_min(clear, gap_now(p, s, n->wide->side[s].least));
   cutoff = tl_max(cutoff, clear);
   for (int s = 0; s < 2; s++) {
-    const ListNode *wide = n->wide->side[s].list.node;
     Side *side = &n->side[s];
     size_t some = (size_t)near_elements(n->wide, p, s, cutoff);
-    TL_TRY(TL_RESERVE(points->hit, points->hit_capacity, some));
-    for (size_t i = 0; i < some; i++)
-      points->hit[i] = (TlNodeHit){.gap = -INFINITY, .node = wide[i].node};
-    if (some > 0) TL_TRY(elements->judge(elements->context, s, cutoff, points->hit, &some, points));
+    TL_TRY(judge_listed(elements, s, &n->wide->side[s].list, cutoff, &some, points));
     TL_TRY(list_fill(&side->list, points->hit, some, cutoff));
     TL_TRY(list_elements(&side->list, surface_of(p, s), &side->listed, points));
     side->least = side->list.count > 0 ? (double)side->list.node[0].gap
@@ -769,24 +775,19 @@ typedef struct WallElements {
   const TlNearElements *elements;
 } WallElements;
 
-/* The wide list, made again where it does not hold all that may have a gap below the limit; moved: since it was
- * made. */
-static TlStatus wall_wide_list(TlNearWall *w, const WallElements *q, double limit, double *moved,
+/* The wide list, made again where it does not hold all that may have a gap below the limit. */
+static TlStatus wall_wide_list(TlNearWall *w, const WallElements *q, double limit,
                                TlPoints *points) {
   const TlNearElements *elements = q->elements;
-  double reach = elements->reach;
+  double far = elements->reach + FAR * q->skin, cutoff = FAR * q->skin;
+  TlWanted wanted = {far, far, INFINITY, 0};
   size_t count = 0;
-  *moved = 0;
-  if (wall_is_for(w, q->shape, q->pose.scale)) {
-    *moved = wall_moved(w, &q->pose);
-    if (wall_gap_after(w, q->boundary, elements->slope, w->cutoff, *moved) >= limit) return TL_OK;
-    *moved = 0;
-  }
-  TlWanted wide = {reach + FAR * q->skin, reach + FAR * q->skin, INFINITY, reach + q->skin};
+  if (wall_is_for(w, q->shape, q->pose.scale) &&
+      wall_gap_after(w, q->boundary, elements->slope, w->cutoff, wall_moved(w, &q->pose)) >= limit)
+    return TL_OK;
   w->cutoff = 0;
-  TL_TRY(wall_collect(q->shape->place->elements->middles, &q->pose, q->boundary, &wide, points,
+  TL_TRY(wall_collect(q->shape->place->elements->middles, &q->pose, q->boundary, &wanted, points,
                       &count));
-  double cutoff = tl_wanted_limit(&wide) - reach;
   count_list(w, points);
   if (count > 0) TL_TRY(elements->judge(elements->context, 0, cutoff, points->hit, &count, points));
   return wall_list(w, q->shape, &q->pose, count, cutoff, points);
@@ -794,18 +795,14 @@ static TlStatus wall_wide_list(TlNearWall *w, const WallElements *q, double limi
 
 /* The elements that may touch, nearest first, anew out of the wide list. */
 static TlStatus wall_fine_list(TlNearWall *w, const WallElements *q, TlPoints *points) {
-  const TlNearElements *elements = q->elements;
-  double cutoff = FINE * q->skin, moved;
+  double slope = q->elements->slope, cutoff = FINE * q->skin;
   w->cutoff = 0;
   if (!w->wide) TL_TRY(TL_NEW(w->wide, 1));
-  TL_TRY(wall_wide_list(w->wide, q, cutoff, &moved, points));
-  cutoff =
-      tl_max(cutoff, wall_gap_after(w->wide, q->boundary, elements->slope, w->wide->least, moved));
-  size_t count = (size_t)wall_elements_near(w->wide, q->boundary, elements->slope, moved, cutoff);
-  TL_TRY(TL_RESERVE(points->hit, points->hit_capacity, count));
-  for (size_t i = 0; i < count; i++)
-    points->hit[i] = (TlNodeHit){.gap = -INFINITY, .node = w->wide->list.node[i].node};
-  if (count > 0) TL_TRY(elements->judge(elements->context, 0, cutoff, points->hit, &count, points));
+  TL_TRY(wall_wide_list(w->wide, q, cutoff, points));
+  double moved = wall_moved(w->wide, &q->pose);
+  cutoff = tl_max(cutoff, wall_gap_after(w->wide, q->boundary, slope, w->wide->least, moved));
+  size_t count = (size_t)wall_elements_near(w->wide, q->boundary, slope, moved, cutoff);
+  TL_TRY(judge_listed(q->elements, 0, &w->wide->list, cutoff, &count, points));
   TL_TRY(wall_list(w, q->shape, &q->pose, count, cutoff, points));
   return list_elements(&w->list, q->shape->place->elements, &w->listed, points);
 }

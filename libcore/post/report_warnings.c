@@ -8,6 +8,7 @@
 #include "post/ensemble_scene.h"
 #include "shape/ground_sources.h"
 #include "shape/rock.h"
+#include "store/scene_depth.h"
 #include "store/trust.h"
 
 #include <math.h>
@@ -465,7 +466,7 @@ static TlStatus warn_table(const TlTable *t, TlHtml *items, int64_t *count) {
 static TlStatus warn_other_grounds(const TlTable *t, TlHtml *items, int64_t *count) {
   Releases r;
   char text[40];
-  TL_TRY(count_releases(t, "release_depth_share", 0.02, &r));
+  TL_TRY(count_releases(t, "release_depth_share", tl_deep_fraction, &r));
   if (r.above > 0)
     warn(items, count,
          "Penetration: in %lld of %lld releases a block lies deeper than 2%% of its radius in the "

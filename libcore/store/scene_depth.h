@@ -1,7 +1,7 @@
 /* The depth of a grain in the bodies that carry it: the terrain as its raster has it
  * (shape/terrain_depth.h), planes, and the walls of that time. The depth is that of the grain's
- * deepest surface node; of a ball it is that of its surface, by the distance of its centre. Measures of stored runs and the solver's own summary both take it from
- * here. SI, world frame. */
+ * deepest surface node; of a ball it is its radius less the distance of its centre. Measures of
+ * stored runs and the solver's own summary both take it from here. SI, world frame. */
 #ifndef TL_STORE_SCENE_DEPTH_H
 #define TL_STORE_SCENE_DEPTH_H
 

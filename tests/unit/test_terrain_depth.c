@@ -43,7 +43,7 @@ START_TEST(depth_below_a_tilted_plane_is_its_closed_form) {
   ck_assert(tl_terrain_depth(&t, tl_axpy(foot, -0.5, normal), 0.6) == 0); /* no deeper than 0.6 */
   TlAvatar ball;
   CK_OK(tl_avatar_sphere(0.1, 0.01, 800, &ball));
-  for (int k = 0; k < 5; k++) { /* of radius 0.3 m, sunk by this much of it */
+  for (int k = 0; k < 8; k++) { /* of radius 0.3 m, its centre below the ground, too */
     double sunk = 0.3 * k / 4.0;
     TlSunk s =
         tl_terrain_sunk(&t, &ball, 3, tl_axpy(foot, 0.3 - sunk, normal), (TlQuat){1, 0, 0, 0});
