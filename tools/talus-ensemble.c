@@ -7,6 +7,7 @@
 #include "run/ensemble.h"
 #include "run/plan.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -87,13 +88,14 @@ static void say_when_stopped(const TlEnsemble *e) {
   }
 }
 
-/* By the first blocks; all blocks take turns on the threads of all ranks. */
+/* By the first blocks; the releases take turns on the threads of all ranks. */
 static TlStatus report_plan(TlEnsemble *e, bool json) {
   TlReport r = {0};
   double block_s;
   if (tl_comm_rank(e->comm) > 0) return TL_OK;
   TL_TRY(tl_ensemble_trial(e, &block_s));
-  double all_s = block_s * (double)e->count / (tl_par_threads() * tl_comm_size(e->comm));
+  double side_by_side = fmin((double)e->threads * tl_comm_size(e->comm), (double)e->releases);
+  double all_s = block_s * (double)e->count / side_by_side;
   int64_t frames = e->frame_steps > 0 ? e->steps / e->frame_steps + 2 : 2;
   TlStatus status = tl_report_text(&r, "output", e->run.folder);
   if (status == TL_OK && e->together > 1) status = tl_report_int(&r, "releases", e->releases, "");

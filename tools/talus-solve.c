@@ -10,10 +10,12 @@
 #include "run/plan.h"
 #include "run/pour.h"
 #include "shape/moving.h"
+#include "store/scene_depth.h"
 #include "store/trust.h"
 
 #include <math.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -64,8 +66,8 @@ enum { SIGNALS = sizeof signals / sizeof *signals };
  * of mpirun to its ranks a second later, SIGHUP of the terminal and of the shell. */
 static const double SAME_REQUEST_S = 1.5;
 
-/* A handler can reach nothing else. */
-static volatile sig_atomic_t wishes;
+/* A handler can reach nothing else. It may run on another thread, in the middle of take_wishes. */
+static atomic_int wishes;
 static volatile double stop_asked_s; /* when it was wished first; 0: not yet */
 
 static double now_s(void) {
@@ -84,15 +86,13 @@ static void on_signal(int number) {
     return;
   }
   if ((wish & TL_WISH_STOP) && stop_asked_s == 0) stop_asked_s = now_s();
-  wishes |= wish;
+  atomic_fetch_or(&wishes, wish);
 }
 
 /* A wish to save is granted once. */
 static int take_wishes(void *unused) {
-  int wish = wishes;
   (void)unused;
-  wishes &= ~TL_WISH_SAVE;
-  return wish;
+  return atomic_fetch_and(&wishes, ~TL_WISH_SAVE);
 }
 
 /* nohup's SIGHUP stays ignored. */
@@ -419,9 +419,10 @@ static void warn_of_result(const TlRun *run) {
                 100 * look->moving_fraction, look->mean_speed_m_s);
   if (t->depth.deep > 0)
     tl_log_warn(
-        "%lld of %lld grains lie deeper than 2%% of their radius in what holds them, the "
+        "%lld of %lld grains lie deeper than %g%% of their radius in what holds them, the "
         "deepest %.3g%%%s",
-        (long long)t->depth.deep, (long long)run->state->grains, 100 * t->depth.fraction,
+        (long long)t->depth.deep, (long long)run->state->grains, 100 * tl_deep_fraction,
+        100 * t->depth.fraction,
         t->small ? "; with terrain.contact: band grains smaller than a cell meet a ground that is "
                    "interpolated, not the raster's own (docs/theory/terrain.md, Limits)"
                  : "");

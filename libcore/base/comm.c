@@ -26,7 +26,7 @@
 /* How long a failed rank waits for the others to end their stage too. */
 #define PATIENCE_S 5.0
 /* MPI counts are ints: longer messages go in pieces. */
-#define PIECE_BYTES ((size_t)1 << 30)
+#define PIECE_BYTES TL_COMM_ANY_BYTES
 
 #ifdef __SANITIZE_ADDRESS__
 /* Open MPI leaks a little while it starts, and later in modules that are unloaded before the leak

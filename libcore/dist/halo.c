@@ -1,6 +1,7 @@
 #include "dist/halo.h"
 
 #include "base/mem.h"
+#include "num/sort.h"
 
 #include <assert.h>
 #include <math.h>
@@ -22,13 +23,8 @@ void tl_halo_free(TlHalo *halo) {
 
 /* ---- who needs what ---- */
 
-static int by_id(const void *one, const void *two) {
-  int64_t a = *(const int64_t *)one, b = *(const int64_t *)two;
-  return (a > b) - (a < b);
-}
-
 static bool has_id(const int64_t *ids, size_t count, int64_t id) {
-  return count > 0 && bsearch(&id, ids, count, sizeof id, by_id) != NULL;
+  return count > 0 && bsearch(&id, ids, count, sizeof id, tl_by_int) != NULL;
 }
 
 static const double *box_of(const TlHalo *halo, int rank) {
@@ -57,7 +53,7 @@ static TlStatus list_wanted(const TlBodies *b, int64_t **wanted, size_t *count) 
   TL_TRY(TL_NEW(*wanted, (size_t)all));
   TL_TRY(TL_NEW(own, (size_t)b->owned));
   if (b->owned) memcpy(own, b->id, (size_t)b->owned * sizeof *own);
-  qsort(own, (size_t)b->owned, sizeof *own, by_id);
+  qsort(own, (size_t)b->owned, sizeof *own, tl_by_int);
   for (int k = TL_BONDS + 1; k < TL_PAIR_KINDS; k++)
     for (size_t i = 0; i < b->pairs.of[k].count; i++) {
       TlPairKey key = tl_pair_key(&b->pairs.of[k], (TlPairKind)k, i);
@@ -66,7 +62,7 @@ static TlStatus list_wanted(const TlBodies *b, int64_t **wanted, size_t *count) 
       if (low != high) (*wanted)[(*count)++] = low ? key.high : key.low;
     }
   tl_free(own);
-  qsort(*wanted, *count, sizeof **wanted, by_id);
+  qsort(*wanted, *count, sizeof **wanted, tl_by_int);
   size_t kept = 0;
   for (size_t i = 0; i < *count; i++)
     if (kept == 0 || (*wanted)[kept - 1] != (*wanted)[i]) (*wanted)[kept++] = (*wanted)[i];

@@ -1,6 +1,7 @@
 #include "dist/together.h"
 
 #include "base/mem.h"
+#include "num/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +21,8 @@ typedef struct Word {
   int64_t owned;
 } Word;
 
-static int by_id(const void *one, const void *two) {
-  int64_t a = *(const int64_t *)one, b = *(const int64_t *)two;
-  return (a > b) - (a < b);
-}
-
 static Node *node_with(Node *node, int32_t count, int64_t id) {
-  return bsearch(&id, node, (size_t)count, sizeof *node, by_id);
+  return bsearch(&id, node, (size_t)count, sizeof *node, tl_by_int);
 }
 
 static int32_t root_of(const Node *node, int32_t i) {
@@ -44,7 +40,7 @@ static int32_t list_nodes(const TlBodies *b, Node *node) {
     node[n++] = (Node){.id = merge[k].low, .owned = -1};
     node[n++] = (Node){.id = merge[k].high, .owned = -1};
   }
-  if (n > 1) qsort(node, (size_t)n, sizeof *node, by_id);
+  if (n > 1) qsort(node, (size_t)n, sizeof *node, tl_by_int);
   for (int32_t i = 0; i < n; i++)
     if (kept == 0 || node[kept - 1].id != node[i].id) node[kept++] = node[i];
   for (int32_t i = 0; i < kept; i++) node[i].parent = i;
@@ -77,18 +73,18 @@ static int32_t label_root(const Label *label, int32_t i) {
 }
 
 static Label *label_with(Label *label, int32_t count, int64_t id) {
-  return bsearch(&id, label, (size_t)count, sizeof *label, by_id);
+  return bsearch(&id, label, (size_t)count, sizeof *label, tl_by_int);
 }
 
 /* From all words: labels of one body are one; the lowest says where. */
 static int32_t join_labels(Word *word, size_t words, Label *label) {
   int32_t n = 0;
   for (size_t i = 0; i < words; i++) label[i] = (Label){.id = word[i].label};
-  if (words > 1) qsort(label, words, sizeof *label, by_id);
+  if (words > 1) qsort(label, words, sizeof *label, tl_by_int);
   for (size_t i = 0; i < words; i++)
     if (n == 0 || label[n - 1].id != label[i].id) label[n++] = label[i];
   for (int32_t i = 0; i < n; i++) label[i].parent = i;
-  if (words > 1) qsort(word, words, sizeof *word, by_id);
+  if (words > 1) qsort(word, words, sizeof *word, tl_by_int);
   for (size_t i = 0; i < words; i++) {
     Label *mine = label_with(label, n, word[i].label);
     if (word[i].owned && word[i].id == word[i].label) mine->place = word[i].place;
@@ -162,7 +158,7 @@ typedef struct Gone {
 } Gone;
 
 static bool is_gone(const Gone *gone, int64_t id) {
-  return gone->count && bsearch(&id, gone->id, gone->count, sizeof id, by_id);
+  return gone->count && bsearch(&id, gone->id, gone->count, sizeof id, tl_by_int);
 }
 
 static bool stays(const void *context, const TlPairKey *key) {
@@ -182,7 +178,7 @@ TlStatus tl_together_forget(const TlSync *sync, TlBodies *b, const int64_t *gone
     if (end[r] > at[r]) memcpy(to, all + at[r], end[r] - at[r]);
     to += (end[r] - at[r]) / sizeof *to;
   }
-  if (g.count > 1) qsort(g.id, g.count, sizeof *g.id, by_id);
+  if (g.count > 1) qsort(g.id, g.count, sizeof *g.id, tl_by_int);
   tl_pair_rows_keep(&b->pairs.of[TL_MERGES], TL_MERGES, stays, &g);
   tl_free(g.id);
   return TL_OK;

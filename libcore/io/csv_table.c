@@ -21,25 +21,55 @@ void tl_table_free(TlTable *t) {
 
 /* ---- cutting ---- */
 
-static char *trimmed(char *from, char *end) {
-  while (from < end && isspace((unsigned char)*from)) from++;
-  while (end > from && isspace((unsigned char)end[-1])) end--;
-  if (end - from >= 2 && *from == '"' && end[-1] == '"') from++, end--;
-  *end = 0;
+/* Behind the quote that ends the quoted text here; NULL: there is none. */
+static char *behind_quoted(char *text) {
+  for (char *c = text + 1; *c; c++) {
+    if (*c != '"') continue;
+    if (c[1] != '"') return c + 1;
+    c++; /* doubled: one of the text */
+  }
+  return NULL;
+}
+
+/* Where the cell that begins here ends: a separator, or the line's end. Separators in a cell that is
+ * quoted as a whole are part of it. */
+static char *end_of_cell(char *cell, char separator) {
+  char *text = cell;
+  while (*text != separator && isspace((unsigned char)*text)) text++;
+  char *end = *text == '"' ? behind_quoted(text) : NULL;
+  while (end && *end != separator && isspace((unsigned char)*end)) end++;
+  if (end && (*end == separator || !*end)) return end;
+  return cell + strcspn(cell, (const char[]){separator, 0});
+}
+
+/* A quoted text without its quotes, those in it once each. */
+static char *unquoted(char *from, char *end) {
+  char *to = from;
+  for (const char *c = from + 1; c < end - 1; c++) {
+    *to++ = *c;
+    c += *c == '"';
+  }
+  *to = 0;
   return from;
 }
 
-static int count_of(const char *line, char c) {
-  int n = 0;
-  for (; *line; line++) n += *line == c;
+static char *trimmed(char *from, char *end) {
+  while (from < end && isspace((unsigned char)*from)) from++;
+  while (end > from && isspace((unsigned char)end[-1])) end--;
+  *end = 0;
+  return *from == '"' && behind_quoted(from) == end ? unquoted(from, end) : from;
+}
+
+static int cells_of(char *line, char separator) {
+  int n = 1;
+  for (line = end_of_cell(line, separator); *line; line = end_of_cell(line + 1, separator)) n++;
   return n;
 }
 
 /* The line, which is spoilt, into count cells. */
 static void cut(char *line, char separator, char **cell, int count) {
   for (int c = 0; c < count; c++) {
-    char *end = line + strcspn(line, (const char[]){separator, 0});
-    char *next = *end ? end + 1 : end;
+    char *end = end_of_cell(line, separator), *next = *end ? end + 1 : end;
     cell[c] = trimmed(line, end);
     line = next;
   }
@@ -47,8 +77,9 @@ static void cut(char *line, char separator, char **cell, int count) {
 
 /* A number with a decimal comma; other texts stay. */
 static void point_for_comma(char *cell) {
-  if (cell[strspn(cell, "+-0123456789,eE")] || count_of(cell, ',') != 1) return;
-  *strchr(cell, ',') = '.';
+  char *comma = strchr(cell, ',');
+  if (cell[strspn(cell, "+-0123456789,eE")] || !comma || strchr(comma + 1, ',')) return;
+  *comma = '.';
 }
 
 /* The next line with something in it, ended; NULL: none. *at moves behind it. */
@@ -58,8 +89,8 @@ static char *next_line(char **at, int64_t *number) {
     *at = *end ? end + 1 : end;
     *end = 0;
     ++*number;
-    line += strspn(line, " \t\r");
-    if (*line && *line != '#') return line;
+    const char *text = line + strspn(line, " \t\r");
+    if (*text && *text != '#') return line; /* blanks before its first cell: that may be empty */
   }
   return NULL;
 }
@@ -70,12 +101,18 @@ static int column_called(const TlTable *t, const char *name) {
   return -1;
 }
 
+/* Does it stand in the line outside of quotes? */
+static bool separates(const char *line, char separator) {
+  bool quoted = false;
+  for (; *line && (quoted || *line != separator); line++) quoted ^= *line == '"';
+  return *line != 0;
+}
+
 static TlStatus take_header(TlTable *t, char *line) {
-  bool comma = strchr(line, ',') != NULL;
   t->separator = ',';
-  if (!comma && strchr(line, ';')) t->separator = ';';
-  if (!comma && t->separator == ',' && strchr(line, '\t')) t->separator = '\t';
-  t->columns = count_of(line, t->separator) + 1;
+  for (const char *other = ";\t"; !separates(line, t->separator) && *other; other++)
+    if (separates(line, *other)) t->separator = *other;
+  t->columns = cells_of(line, t->separator);
   TL_TRY(TL_NEW(t->name, (size_t)t->columns));
   cut(line, t->separator, t->name, t->columns);
   for (int c = 0; c < t->columns; c++) {
@@ -89,7 +126,7 @@ static TlStatus take_header(TlTable *t, char *line) {
 static TlStatus take_rows(TlTable *t, char *at, int64_t number) {
   size_t cells = 0, lines = 0, width = (size_t)t->columns;
   for (char *line; (line = next_line(&at, &number));) {
-    int here = count_of(line, t->separator) + 1;
+    int here = cells_of(line, t->separator);
     if (here != t->columns)
       return tl_fail(TL_EINPUT, "%s:%lld: %d cells; the header has %d", t->path, (long long)number,
                      here, t->columns);

@@ -1,8 +1,8 @@
 /* Reading tables: CSV with a header line of column names, cells by row and name.
  *
  * Commas separate the cells; where the header has semicolons or tabs and no comma, these do, and a comma in a
- * number is its decimal point, as spreadsheets write it in half of Europe. Blanks around a cell and one pair of quotes around it are removed (a
- * quoted cell holds no separator); blank lines and lines that begin with # are skipped; line ends of
+ * number is its decimal point, as spreadsheets write it in half of Europe. Blanks around a cell and quotes around
+ * all of it are removed: between them separators are text, and a doubled quote is one. Blank lines and lines that begin with # are skipped; line ends of
  * either kind and a byte order mark are accepted. Every row has as many cells as the header.
  */
 #ifndef TL_IO_CSV_TABLE_H

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/random.h"
+#include "num/sort.h"
 
 #include <assert.h>
 #include <math.h>
@@ -357,11 +358,6 @@ void tl_bodies_frame(TlBodies *b, int64_t i, TlVec3 spin, const double *mass,
 
 /* ---- pairs ---- */
 
-static int compare_id(const void *a, const void *b) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 /* Ids of the owned bodies and colliders, sorted, for a search. */
 typedef struct Ids {
   int64_t *id, count;
@@ -371,12 +367,12 @@ static TlStatus sort_ids(const int64_t *id, int64_t count, Ids *ids) {
   ids->count = count;
   TL_TRY(TL_NEW(ids->id, (size_t)count));
   if (count) memcpy(ids->id, id, (size_t)count * sizeof *ids->id);
-  qsort(ids->id, (size_t)count, sizeof *ids->id, compare_id);
+  qsort(ids->id, (size_t)count, sizeof *ids->id, tl_by_int);
   return TL_OK;
 }
 
 static bool owns(const Ids *ids, int64_t id) {
-  return bsearch(&id, ids->id, (size_t)ids->count, sizeof id, compare_id) != NULL;
+  return bsearch(&id, ids->id, (size_t)ids->count, sizeof id, tl_by_int) != NULL;
 }
 
 static bool is_ours(const void *context, const TlPairKey *key) {
@@ -437,7 +433,7 @@ typedef struct IdAt {
 } IdAt;
 
 static int64_t place_of(const IdAt *ids, int64_t count, int64_t id) {
-  const IdAt *found = bsearch(&id, ids, (size_t)count, sizeof *ids, compare_id);
+  const IdAt *found = bsearch(&id, ids, (size_t)count, sizeof *ids, tl_by_int);
   return found ? found - ids : -1;
 }
 
@@ -483,7 +479,7 @@ TlStatus tl_body_order(const TlBodies *b, TlBodyOrder *order) {
   if (status == TL_OK) status = TL_NEW(order->aggregate, (size_t)b->owned);
   if (status == TL_OK) status = TL_NEW(ids, (size_t)b->owned);
   for (int64_t i = 0; status == TL_OK && i < b->owned; i++) ids[i] = (IdAt){b->id[i], i};
-  if (status == TL_OK && b->owned) qsort(ids, (size_t)b->owned, sizeof *ids, compare_id);
+  if (status == TL_OK && b->owned) qsort(ids, (size_t)b->owned, sizeof *ids, tl_by_int);
   for (int64_t i = 0; status == TL_OK && i < b->owned; i++) {
     order->body[i] = ids[i].at;
     for (int64_t k = 0; k < tl_bodies_parts(b, ids[i].at); k++)

@@ -62,6 +62,13 @@ static inline TlVec3 tl_unit(TlVec3 a) {
   double n = tl_norm(a);
   return n > 0 ? tl_scale(1 / n, a) : a;
 }
+/* A unit vector across n: across its least axis, which keeps the product well conditioned. */
+static inline TlVec3 tl_across(TlVec3 n) {
+  TlVec3 axis = fabs(n.x) <= fabs(n.y) && fabs(n.x) <= fabs(n.z) ? tl_vec3(1, 0, 0)
+                : fabs(n.y) <= fabs(n.z)                         ? tl_vec3(0, 1, 0)
+                                                                 : tl_vec3(0, 0, 1);
+  return tl_unit(tl_cross(n, axis));
+}
 
 static inline TlVec3 tl_mat_vec(TlMat3 a, TlVec3 v) {
   return tl_vec3(a.m[0][0] * v.x + a.m[0][1] * v.y + a.m[0][2] * v.z,

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const tl_block_end_names[TL_BLOCK_ENDS] = {"stopped", "moving", "left", "not started"};
-
 /* A body in a frame: sums over its parts, then its values. */
 typedef struct Seen {
   int64_t id;
@@ -126,13 +124,14 @@ static TlStatus insert_block(Reading *r, int64_t at, const Seen *body) {
                            .mass_kg = body->mass_kg,
                            .volume_m3 = body->volume_m3,
                            .radius_m = body->radius_m,
-                           .end = TL_BLOCK_LEFT};
+                           .end = TL_FATE_LEFT};
   b->count++;
   return TL_OK;
 }
 
 static TlStatus add_moment(Reading *r, int64_t block, const TlBlockMoment *at) {
   TL_TRY(TL_RESERVE(r->moment, r->moment_capacity, (size_t)r->moments + 1));
+  r->blocks->block[block].last = r->moments;
   r->moment[r->moments++] = (Moment){block, *at};
   return TL_OK;
 }
@@ -159,7 +158,8 @@ static TlStatus take_bodies(Reading *r, const TlScene *scene, const Seen *body, 
     if (!known && body[i].frozen) continue;
     if (!known) TL_TRY(insert_block(r, at, &body[i]));
     TlBlockMoment moment = moment_of(scene, &body[i], time_s);
-    if (last) r->blocks->block[at].end = moment.moves ? TL_BLOCK_MOVING : TL_BLOCK_STOPPED;
+    r->blocks->block[at].frozen = body[i].frozen;
+    if (last) r->blocks->block[at].end = moment.moves ? TL_FATE_MOVING : TL_FATE_STOPPED;
     TL_TRY(add_moment(r, at, &moment));
   }
   return TL_OK;
@@ -190,26 +190,27 @@ static TlStatus take_frames(Reading *r, const char *folder, const TlScene *scene
   return status;
 }
 
-/* A grain that was taken out stands where it left. */
+/* A block that was taken out stands where it left. Lines of an earlier life of the run, which was
+ * continued from before them, do not count: its block is still there, and not frozen. */
+static TlStatus depart(Reading *r, const TlDeparture *d, double step_s) {
+  int64_t at = find_block(r, d->id);
+  if (at == r->blocks->count || r->blocks->block[at].id != d->id) return TL_OK;
+  TlBlock *block = &r->blocks->block[at];
+  if (d->removed ? block->end != TL_FATE_LEFT : !block->frozen) return TL_OK;
+  block->end = tl_departure_unresolved(d) ? TL_FATE_UNRESOLVED : TL_FATE_LEFT;
+  if (!d->removed) return TL_OK;
+  TlBlockMoment last = r->moment[block->last].at;
+  last.place_m = d->position_m;
+  last.time_s = fmax(last.time_s, (double)d->step * step_s);
+  return add_moment(r, at, &last);
+}
+
 static TlStatus take_departures(Reading *r, const char *folder, const TlScene *scene) {
   TlDepartures all;
   TL_TRY(tl_departures_read(folder, &all));
   TlStatus status = TL_OK;
-  for (int64_t i = 0; status == TL_OK && i < all.count; i++) {
-    const TlDeparture *d = &all.row[i];
-    int64_t at = find_block(r, d->id);
-    if (!d->removed || at == r->blocks->count || r->blocks->block[at].id != d->id) continue;
-    if (r->blocks->block[at].end != TL_BLOCK_LEFT) continue; /* of a later life of the run */
-    TlBlockMoment last = {0};
-    for (int64_t k = r->moments; k-- > 0;)
-      if (r->moment[k].block == at) {
-        last = r->moment[k].at;
-        break;
-      }
-    last.place_m = d->position_m;
-    last.time_s = fmax(last.time_s, (double)d->step * scene->step_s);
-    status = add_moment(r, at, &last);
-  }
+  for (int64_t i = 0; status == TL_OK && i < all.count; i++)
+    status = depart(r, &all.row[i], scene->step_s);
   tl_departures_free(&all);
   return status;
 }
@@ -294,15 +295,16 @@ static TlStatus sort_moments(Reading *r) {
   return TL_OK;
 }
 
-/* As run/ensemble.c judges blocks. */
-static void find_not_started(TlBlocks *b) {
+/* Those that stopped, as run/ensemble.c judges them: what is frozen did not come to rest. */
+static void judge_stopped(TlBlocks *b) {
   for (int64_t i = 0; i < b->count; i++) {
     TlBlock *block = &b->block[i];
     const TlBlockMoment *at = b->moment + block->first;
-    TlVec3 displacement = tl_sub(at[block->count - 1].place_m, at[0].place_m);
-    if (block->end == TL_BLOCK_STOPPED &&
-        hypot(displacement.x, displacement.y) < cbrt(6 * block->volume_m3 / M_PI))
-      block->end = TL_BLOCK_NOT_STARTED;
+    if (block->end != TL_FATE_STOPPED) continue;
+    if (block->frozen)
+      block->end = TL_FATE_UNRESOLVED;
+    else if (tl_never_started(at[0].place_m, at[block->count - 1].place_m, block->volume_m3))
+      block->end = TL_FATE_NOT_STARTED;
   }
 }
 
@@ -312,7 +314,7 @@ TlStatus tl_blocks_read(const char *const *runs, int64_t count, TlBlocks *blocks
   TlStatus status = TL_NEW(blocks->every_step, (size_t)count);
   for (int64_t i = 0; status == TL_OK && i < count; i++) status = take_run(&r, runs[i]);
   if (status == TL_OK) status = sort_moments(&r);
-  if (status == TL_OK) find_not_started(blocks);
+  if (status == TL_OK) judge_stopped(blocks);
   tl_free(r.moment);
   return status;
 }
@@ -489,14 +491,14 @@ bool tl_blocks_together(const TlBlock *one, const TlBlock *other) {
 
 TlGroundFilled tl_block_on_filled(const TlBlocks *blocks, const TlBlock *b) {
   TlVec3 end = blocks->moment[b->first + b->count - 1].place_m;
-  return b->end == TL_BLOCK_LEFT ? TL_GROUND_MEASURED
-                                 : tl_terrain_filled(&blocks->terrain, end.x, end.y);
+  return b->end == TL_FATE_LEFT ? TL_GROUND_MEASURED
+                                : tl_terrain_filled(&blocks->terrain, end.x, end.y);
 }
 
 double tl_blocks_stopped_on_filled(const TlBlocks *blocks) {
   double count = 0;
   for (int64_t i = 0; i < blocks->count; i++)
-    if (blocks->block[i].end == TL_BLOCK_STOPPED || blocks->block[i].end == TL_BLOCK_NOT_STARTED)
+    if (blocks->block[i].end == TL_FATE_STOPPED || blocks->block[i].end == TL_FATE_NOT_STARTED)
       count += tl_ground_filled_number(tl_block_on_filled(blocks, &blocks->block[i]));
   return count;
 }

@@ -2,8 +2,8 @@
  *
  * A block is a body: a grain, or several parts that move as one (mass centre, mass and energy are of
  * all of them). Nets, pistons, and bodies that never move (frozen in the first frame they are in) are
- * no blocks. A block that left the terrain has one moment more than frames, at the place where it
- * left (departures.csv), with the values it had in its last frame.
+ * no blocks. A block that was taken out has one moment more than frames, at the place where it left
+ * (departures.csv), with the values it had in its last frame.
  *
  * Runs of one raster count together also when each has its own roughness below the cells.
  */
@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "num/vec.h"
+#include "shape/fate.h"
 #include "shape/terrain.h"
 
 #include <stdbool.h>
@@ -23,15 +24,6 @@ typedef struct TlBlockMoment {
   double speed_m_s, translational_kJ, rotational_kJ;
   bool moves; /* shape/moving.h */
 } TlBlockMoment;
-
-typedef enum TlBlockEnd {
-  TL_BLOCK_STOPPED = 0,
-  TL_BLOCK_MOVING,      /* in the run's last frame */
-  TL_BLOCK_LEFT,        /* not in the last frame; without departures.csv where it was seen last */
-  TL_BLOCK_NOT_STARTED, /* stopped, within its diameter of its first place, in plan */
-  TL_BLOCK_ENDS
-} TlBlockEnd;
-extern const char *const tl_block_end_names[TL_BLOCK_ENDS];
 
 /* A block in a cell of the terrain's raster: the largest values there, and when and where its mass
  * centre was in it first since the frame before. */
@@ -57,7 +49,9 @@ typedef struct TlBlock {
   int64_t first, count; /* of its moments */
   double mass_kg, volume_m3;
   double radius_m; /* of a sphere about the mass centre that holds it */
-  TlBlockEnd end;
+  TlFate end;      /* by the last frame it is in, and departures.csv */
+  bool frozen;     /* in that frame */
+  int64_t last;    /* place of its last moment while the frames are read */
 } TlBlock;
 
 typedef struct TlBlocks {

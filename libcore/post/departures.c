@@ -3,9 +3,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "io/csv_table.h"
+#include "num/sort.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { STEP, ID, AVATAR, SCALE, X, Y, Z, REMOVED, NUMBERS };
 static const char *const columns[NUMBERS] = {"step", "id",  "avatar_id", "scale",
@@ -21,15 +21,17 @@ static TlStatus take_rows(const TlTable *t, TlDepartures *d) {
     double x[NUMBERS], of = 0;
     if (material >= 0) TL_TRY(tl_table_number(t, i, material, &of));
     for (int c = 0; c < NUMBERS; c++) TL_TRY(tl_table_number(t, i, column[c], &x[c]));
-    d->row[d->count++] =
-        (TlDeparture){.step = (int64_t)x[STEP],
-                      .id = (int64_t)x[ID],
-                      .avatar_id = (int64_t)x[AVATAR],
-                      .material = (int32_t)of,
-                      .scale = x[SCALE],
-                      .position_m = tl_vec3(x[X], x[Y], x[Z]),
-                      .outside = strncmp(tl_table_text(t, i, reason), "left", 4) == 0,
-                      .removed = x[REMOVED] != 0};
+    if (tl_leaving_of(tl_table_text(t, i, reason)) == TL_STAYS)
+      return tl_fail(TL_EINPUT, "%s:%lld: reason '%s' is none that this version knows", t->path,
+                     (long long)t->line[i], tl_table_text(t, i, reason));
+    d->row[d->count++] = (TlDeparture){.step = (int64_t)x[STEP],
+                                       .id = (int64_t)x[ID],
+                                       .avatar_id = (int64_t)x[AVATAR],
+                                       .material = (int32_t)of,
+                                       .scale = x[SCALE],
+                                       .position_m = tl_vec3(x[X], x[Y], x[Z]),
+                                       .reason = tl_leaving_of(tl_table_text(t, i, reason)),
+                                       .removed = x[REMOVED] != 0};
   }
   return TL_OK;
 }
@@ -59,11 +61,6 @@ int64_t tl_departures_until(const TlDepartures *d, int64_t step) {
   return n;
 }
 
-static int rising(const void *a, const void *b) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
 /* "3, 17, 20 and 5 more (RUN/departures.csv)" of sorted ids; NULL: memory is out. */
 static char *list_of(const int64_t *id, int64_t n, const char *folder) {
   enum { NAMED = 20 };
@@ -78,23 +75,36 @@ static char *list_of(const int64_t *id, int64_t n, const char *folder) {
   return text;
 }
 
+typedef enum Group { OUTSIDE, IN_SINKS, DROPPED, GROUPS } Group;
+static const char *const group_keys[GROUPS] = {"grains_outside_ids", "grains_in_sinks_ids",
+                                               "grains_dropped_ids"};
+
+static Group group_of(const TlDeparture *d) {
+  if (tl_departure_outside(d)) return OUTSIDE;
+  return tl_departure_unresolved(d) ? DROPPED : IN_SINKS;
+}
+
+/* id: space for one of each row. */
+static TlStatus report_group(const TlDepartures *d, int64_t count, Group group, const char *folder,
+                             int64_t *id, TlReport *report) {
+  int64_t n = 0;
+  for (int64_t i = 0; i < count; i++)
+    if (group_of(&d->row[i]) == group) id[n++] = d->row[i].id;
+  if (n == 0) return TL_OK;
+  qsort(id, (size_t)n, sizeof *id, tl_by_int);
+  char *text = list_of(id, n, folder);
+  TlStatus status = text ? tl_report_text(report, group_keys[group], text) : TL_ENOMEM;
+  tl_free(text);
+  return status;
+}
+
 TlStatus tl_departures_report(const TlDepartures *d, int64_t count, const char *folder,
                               TlReport *report) {
   int64_t *id;
   TL_TRY(TL_NEW(id, (size_t)count));
   TlStatus status = TL_OK;
-  for (int outside = 1; status == TL_OK && outside >= 0; outside--) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < count; i++)
-      if (d->row[i].outside == outside) id[n++] = d->row[i].id;
-    qsort(id, (size_t)n, sizeof *id, rising);
-    char *text = n ? list_of(id, n, folder) : NULL;
-    if (n)
-      status =
-          text ? tl_report_text(report, outside ? "grains_outside_ids" : "grains_dropped_ids", text)
-               : TL_ENOMEM;
-    tl_free(text);
-  }
+  for (int group = 0; status == TL_OK && group < GROUPS; group++)
+    status = report_group(d, count, (Group)group, folder, id, report);
   tl_free(id);
   return status;
 }

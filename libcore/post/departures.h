@@ -6,6 +6,7 @@
 #include "base/report.h"
 #include "base/status.h"
 #include "num/vec.h"
+#include "store/leaving.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +16,7 @@ typedef struct TlDeparture {
   int32_t material; /* 0 in a table of an older version */
   double scale;
   TlVec3 position_m;
-  bool outside; /* left the terrain or the cell; else it could not be brought out of another */
+  TlLeaving reason;
   bool removed; /* in no frame from that step on; else frozen where it left */
 } TlDeparture;
 
@@ -29,12 +30,22 @@ typedef struct TlDepartures {
 TlStatus tl_departures_read(const char *folder, TlDepartures *departures);
 void tl_departures_free(TlDepartures *departures);
 
+/* It left the terrain or the cell. */
+static inline bool tl_departure_outside(const TlDeparture *d) {
+  return d->reason == TL_LEFT_TERRAIN || d->reason == TL_LEFT_CELL;
+}
+
+/* It could not be brought out of another, or its collisions did not end. */
+static inline bool tl_departure_unresolved(const TlDeparture *d) {
+  return d->reason == TL_EMBEDDED_OUT || d->reason == TL_UNRESOLVED_OUT;
+}
+
 /* Those of the run up to and with this step. */
 int64_t tl_departures_until(const TlDepartures *departures, int64_t step);
 
 /* Ids of the first `count` rows into a summary, rising, at most twenty: grains_outside_ids ("3, 17,
- * 20 and 5 more (RUN/departures.csv)") and grains_dropped_ids (of those that could not be brought
- * out of others); neither where there are none. */
+ * 20 and 5 more (RUN/departures.csv)"), grains_in_sinks_ids and grains_dropped_ids (of those that
+ * could not be brought out of others, or whose collisions did not end); none where there are none. */
 TlStatus tl_departures_report(const TlDepartures *departures, int64_t count, const char *folder,
                               TlReport *report);
 

@@ -402,7 +402,7 @@ static TlStatus write_deposit(const Maps *m, const TlMapOptions *out, double *ma
     const TlBlock *b = &m->blocks->block[i];
     TlVec3 end = m->blocks->moment[b->first + b->count - 1].place_m;
     int64_t cell = tl_terrain_grid_at(&m->grid, end.x, end.y);
-    if (b->end == TL_BLOCK_LEFT || cell < 0) continue;
+    if (b->end == TL_FATE_LEFT || b->end == TL_FATE_UNRESOLVED || cell < 0) continue;
     count[cell]++;
     map[cell] += b->volume_m3;
     ++*stops;
@@ -457,11 +457,15 @@ static TlStatus write_maps(const Maps *m, const TlMapOptions *out, double *map, 
 
 static TlStatus report(const Maps *m, double stopped, TlFigures *figures) {
   double passed = 0;
+  int64_t unresolved = 0;
+  for (int64_t i = 0; i < m->blocks->count; i++)
+    unresolved += m->blocks->block[i].end == TL_FATE_UNRESOLVED;
   for (int64_t i = 0; i < m->entries; i++)
     passed += i == 0 || m->entry[i].cell != m->entry[i - 1].cell;
   TL_TRY(tl_figures_add(figures, "map_blocks", (double)m->blocks->count, "", "post/maps.h"));
   TL_TRY(tl_figures_add(figures, "map_releases", (double)m->blocks->releases, "", "post/maps.h"));
   TL_TRY(tl_figures_add(figures, "map_blocks_in_last_frame", stopped, "", "post/maps.h"));
+  TL_TRY(tl_figures_add(figures, "map_blocks_unresolved", (double)unresolved, "", "post/maps.h"));
   TL_TRY(tl_figures_add(figures, "map_blocks_stopped_on_filled",
                         tl_blocks_stopped_on_filled(m->blocks), "", "post/maps.h"));
   TL_TRY(tl_figures_add(figures, "map_cells_passed", passed, "", "post/maps.h"));

@@ -1,6 +1,7 @@
 #include "post/measure.h"
 
 #include "base/mem.h"
+#include "num/sort.h"
 #include "post/ensemble_scene.h"
 #include "shape/moving.h"
 #include "store/scene_depth.h"
@@ -8,14 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int by_value(const void *one, const void *two) {
-  double a = *(const double *)one, b = *(const double *)two;
-  return (a > b) - (a < b);
-}
-
 double tl_measure_quantile(double *values, int64_t n, double q) {
   if (n <= 0) return NAN;
-  qsort(values, (size_t)n, sizeof *values, by_value);
+  qsort(values, (size_t)n, sizeof *values, tl_by_real);
   double at = q * (double)(n - 1);
   int64_t i = (int64_t)at;
   if (i >= n - 1) return values[n - 1];
@@ -168,7 +164,7 @@ static TlStatus count_gone(const TlScene *scene, const TlFrame *first, const TlF
     double m;
     TL_TRY(departed_mass(scene, d, &m));
     out->gone += d->removed;
-    out->outside += d->outside;
+    out->outside += tl_departure_outside(d);
     if (start && d->removed)
       out->potential_J -= m * tl_dot(g, tl_sub(d->position_m, start->position_m));
   }

@@ -1,6 +1,7 @@
 #include "post/render_values.h"
 
 #include "base/mem.h"
+#include "num/sort.h"
 #include "post/bands.h"
 
 #include <stdlib.h>
@@ -68,11 +69,6 @@ TlStatus tl_values_since(const TlScene *scene, TlValueKind kind, const TlFrame *
 
 /* ---- the colours' end ---- */
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 TlStatus tl_values_end(const double *value, int64_t count, double *end) {
   double *sorted;
   int64_t n = 0;
@@ -81,7 +77,7 @@ TlStatus tl_values_end(const double *value, int64_t count, double *end) {
   for (int64_t i = 0; i < count; i++)
     if (!isnan(value[i])) sorted[n++] = value[i];
   if (n > 0) {
-    qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+    qsort(sorted, (size_t)n, sizeof *sorted, tl_by_real);
     *end = sorted[n - 1 - n / 50];
   }
   tl_free(sorted);

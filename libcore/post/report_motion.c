@@ -1,6 +1,7 @@
 #include "post/report_motion.h"
 
 #include "base/mem.h"
+#include "num/sort.h"
 #include "post/measure.h"
 
 #include <math.h>
@@ -231,11 +232,6 @@ TlStatus tl_report_motion_read(const char *run, const TlScene *scene, int64_t st
 
 /* ---- packing ---- */
 
-static int by_value(const void *one, const void *two) {
-  double a = *(const double *)one, b = *(const double *)two;
-  return (a > b) - (a < b);
-}
-
 TlReportMotionSteps tl_report_motion_steps(const TlReportMotion *m, const TlScene *scene) {
   TlReportMotionSteps s = {.step_m = 0, .low_m = {INFINITY, INFINITY, INFINITY}};
   double high = 0, *radius = tl_calloc((size_t)m->bodies + 1, sizeof *radius);
@@ -251,7 +247,7 @@ TlReportMotionSteps tl_report_motion_steps(const TlReportMotion *m, const TlScen
   for (int64_t b = 0; radius && b < m->bodies; b++)
     if (tl_report_motion_grain(m, b))
       radius[grains++] = 0.5 * m->scale[b] * tl_avatar_diameter_m(&scene->avatars[m->shape[b]]);
-  if (radius) qsort(radius, (size_t)grains, sizeof *radius, by_value);
+  if (radius) qsort(radius, (size_t)grains, sizeof *radius, tl_by_real);
   if (radius && grains > 0) s.step_m = radius[grains / 2] / 128;
   tl_free(radius);
   /* differences of places have to fit into 32 bits */

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/par.h"
+#include "num/sort.h"
 #include "post/export_walls.h"
 #include "post/ink.h"
 #include "post/net_bonds.h"
@@ -325,11 +326,6 @@ static void put_field(TlHtml *head, const TlPlaybackField *f, double low) {
           tl_render_round_up(f->shown > 0 ? f->shown : f->high));
 }
 
-static int by_value(const void *one, const void *two) {
-  double a = *(const double *)one, b = *(const double *)two;
-  return (a > b) - (a < b);
-}
-
 /* What 99 of a hundred values of grains in frames stay below, so that one moment's peak does not
  * make all else dark; 0 where memory is out, for the largest. */
 static double usual_end(const TlReportMotion *m, const double *value) {
@@ -338,7 +334,7 @@ static double usual_end(const TlReportMotion *m, const double *value) {
   for (int64_t i = 0; some && i < m->bodies * m->frames; i++)
     if (m->there[i] && tl_report_motion_grain(m, i / m->frames)) some[n++] = value[i];
   if (n > 0) {
-    qsort(some, (size_t)n, sizeof *some, by_value);
+    qsort(some, (size_t)n, sizeof *some, tl_by_real);
     end = some[(int64_t)(0.99 * (double)(n - 1))];
   }
   tl_free(some);

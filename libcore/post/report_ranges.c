@@ -9,6 +9,7 @@
 #include "num/relation.h"
 #include "post/ensemble_scene.h"
 #include "post/report_chart.h"
+#include "shape/fate.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static int64_t drawn_columns(const TlScene *scene, const TlYamlNode *root, const
   return count;
 }
 
-/* Of the blocks that started, one by one or (release: a column) the largest of each release, whose rows
+/* Of the blocks that have a runout, one by one or (release: a column) the largest of each release, whose rows
  * follow each other; how many. */
 static TlStatus take_column(const TlTable *t, int column, int end, int release, double *value,
                             int64_t *n) {
@@ -37,7 +38,7 @@ static TlStatus take_column(const TlTable *t, int column, int end, int release, 
   *n = 0;
   for (int64_t i = 0; i < t->rows; i++) {
     double x, number = NAN;
-    if (strcmp(tl_table_text(t, i, end), "not started") == 0) continue;
+    if (!tl_fate_has_runout(tl_fate_of(tl_table_text(t, i, end)))) continue;
     TL_TRY(tl_table_number(t, i, column, &x));
     if (release >= 0) TL_TRY(tl_table_number(t, i, release, &number));
     if (number == before)

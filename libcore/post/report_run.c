@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "num/sort.h"
 #include "post/blocks.h"
 #include "post/departures.h"
 #include "post/ensemble_scene.h"
@@ -670,17 +671,12 @@ static TlStatus take_quantities(const TlReportRun *run, double *value[QUANTITIES
   return TL_OK;
 }
 
-static int by_value(const void *one, const void *two) {
-  double a = *(const double *)one, b = *(const double *)two;
-  return (a > b) - (a < b);
-}
-
 /* The values that are numbers, in order; how many. */
 static int64_t in_order(double *value, int64_t n) {
   int64_t kept = 0;
   for (int64_t i = 0; i < n; i++)
     if (isfinite(value[i])) value[kept++] = value[i];
-  qsort(value, (size_t)kept, sizeof *value, by_value);
+  qsort(value, (size_t)kept, sizeof *value, tl_by_real);
   return kept;
 }
 

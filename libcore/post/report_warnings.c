@@ -187,12 +187,11 @@ static TlStatus warn_blocks(const TlReportRun *run, TlHtml *items, int64_t *coun
     if (!tl_report_motion_grain(m, b)) continue;
     const TlBodyRow row = {.id = m->id[b], .material = m->material[b]};
     double volume = run->scene.avatars[m->shape[b]].volume_m3 * pow(m->scale[b], 3), density;
-    TlVec3 displacement = tl_sub(m->place_m[tl_report_motion_at(m, b, m->frames - 1)],
-                                 m->place_m[tl_report_motion_at(m, b, 0)]);
+    TlVec3 start = m->place_m[tl_report_motion_at(m, b, 0)],
+           end = m->place_m[tl_report_motion_at(m, b, m->frames - 1)];
     TL_TRY(tl_scene_density(&run->scene, &row, &density));
     blocks++;
-    never += !left(run, b) && !run->moving[b] &&
-             hypot(displacement.x, displacement.y) < cbrt(6 * volume / M_PI);
+    never += !left(run, b) && !run->moving[b] && tl_never_started(start, end, volume);
     light += density < TL_ROCK_LEAST_KG_M3 || density > TL_ROCK_MOST_KG_M3;
   }
   if (never > 0)
@@ -314,13 +313,13 @@ static void warn_depth(const TlReportRun *run, TlHtml *items, int64_t *count) {
   double during = fmax(largest_of(run, "overlap_share"), largest_of(run, "boundary_overlap_share"));
   during = fmax(during, fmax(last_of(run, "deepest_overlap_share"),
                              last_of(run, "deepest_boundary_overlap_share")));
-  if (m->has_solid && m->largest_penetration_fraction > 0.02)
+  if (m->has_solid && m->largest_penetration_fraction > tl_deep_fraction)
     warn(items, count,
          "Penetration: grain %lld lies %s%% of its radius deep in the ground or a wall in the last "
-         "frame; %lld grains lie deeper than 2%%.",
+         "frame; %lld grains lie deeper than %g%%.",
          (long long)m->deepest_id, number(text, 100 * m->largest_penetration_fraction),
-         (long long)m->below_2_percent);
-  else if (in_wall > 0.02)
+         (long long)m->below_2_percent, 100 * tl_deep_fraction);
+  else if (in_wall > tl_deep_fraction)
     warn(items, count,
          "Penetration: a grain lies %s%% of its radius deep in the ground or a wall in the last "
          "step, by the solver's contacts; its nodes do not show it.",
@@ -438,11 +437,11 @@ static TlStatus warn_table(const TlTable *t, TlHtml *items, int64_t *count) {
   if (r.above > 0)
     warn(
         items, count,
-        "In %lld of %lld releases more than a twentieth of the steps had a solve that ended at its "
+        "In %lld of %lld releases more than %g%% of the steps had a solve that ended at its "
         "limit of iterations far from its solution: motion and forces are not those of the contact "
         "law. More nonsmooth.iterations and nonsmooth.impact_iterations (or auto) or a shorter "
         "time.dt_s would help.",
-        (long long)r.above, (long long)r.count);
+        (long long)r.above, (long long)r.count, 100 * TL_INACCURATE_LIMIT);
   TL_TRY(count_releases(t, "release_made_up_energy_share", TL_ENERGY_LIMIT, &r));
   if (r.above > 0)
     warn(items, count,
@@ -469,9 +468,10 @@ static TlStatus warn_other_grounds(const TlTable *t, TlHtml *items, int64_t *cou
   TL_TRY(count_releases(t, "release_depth_share", tl_deep_fraction, &r));
   if (r.above > 0)
     warn(items, count,
-         "Penetration: in %lld of %lld releases a block lies deeper than 2%% of its radius in the "
+         "Penetration: in %lld of %lld releases a block lies deeper than %g%% of its radius in the "
          "ground or a wall at the end, the deepest %s%%.",
-         (long long)r.above, (long long)r.count, number(text, 100 * r.most));
+         (long long)r.above, (long long)r.count, 100 * tl_deep_fraction,
+         number(text, 100 * r.most));
   return TL_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "post/departures.h"
 #include "post/ensemble_scene.h"
 #include "post/render.h"
+#include "shape/fate.h"
 #include "store/results.h"
 
 #include <string.h>
@@ -20,7 +21,7 @@ TlStatus tl_run_not_started(const char *run, int64_t *count) {
   if (there) status = tl_table_read(path, &table);
   if (there && status == TL_OK) status = tl_table_need(&table, "end", &column);
   for (int64_t i = 0; status == TL_OK && i < table.rows; i++)
-    *count += strcmp(tl_table_text(&table, i, column), "not started") == 0;
+    *count += tl_fate_of(tl_table_text(&table, i, column)) == TL_FATE_NOT_STARTED;
   tl_table_free(&table);
   tl_free(path);
   return status;

@@ -2,13 +2,9 @@
 
 #include "base/mem.h"
 #include "base/random.h"
+#include "num/sort.h"
 
 #include <stdlib.h>
-
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 /* Grey levels to stretch between, from the slice itself. */
 static TlStatus stretch(const TlVolume *volume, int64_t first, int64_t count, double *low,
@@ -16,7 +12,7 @@ static TlStatus stretch(const TlVolume *volume, int64_t first, int64_t count, do
   double *sorted;
   TL_TRY(TL_NEW(sorted, (size_t)count));
   for (int64_t i = 0; i < count; i++) sorted[i] = tl_volume_value(volume, first + i);
-  qsort(sorted, (size_t)count, sizeof *sorted, by_value);
+  qsort(sorted, (size_t)count, sizeof *sorted, tl_by_real);
   *low = sorted[(int64_t)(0.005 * (double)count)];
   *high = sorted[(int64_t)(0.995 * (double)(count - 1))];
   if (*high <= *low) { /* a mask with few voxels of one phase, or a flat slice */

@@ -53,7 +53,7 @@ typedef struct Out {
 /* From when on it does not move any more. */
 static double stop_time(const TlBlock *b, const TlBlockMoment *at) {
   int64_t i = b->count - 1;
-  if (b->end != TL_BLOCK_STOPPED && b->end != TL_BLOCK_NOT_STARTED) return NAN;
+  if (b->end != TL_FATE_STOPPED && b->end != TL_FATE_NOT_STARTED) return NAN;
   while (i > 0 && !at[i - 1].moves) i--;
   return at[i].time_s;
 }
@@ -61,7 +61,7 @@ static double stop_time(const TlBlock *b, const TlBlockMoment *at) {
 static void values_of(const TlBlocks *all, const TlBlock *b, double value[FIELDS]) {
   const TlBlockMoment *at = all->moment + b->first;
   TlVec3 displacement = tl_sub(at[b->count - 1].place_m, at[0].place_m);
-  value[RUN] = (double)(TL_BLOCK_ENDS + b->run);
+  value[RUN] = (double)(TL_FATES + b->run);
   value[ID] = (double)b->id;
   value[END] = b->end;
   value[ON_FILLED] = tl_ground_filled_number(tl_block_on_filled(all, b));
@@ -110,12 +110,12 @@ static TlStatus fill(Out *o, const char *const *runs) {
   int64_t run_count = all->count > 0 ? all->block[all->count - 1].run + 1 : 0;
   int64_t moments = 0;
   for (int64_t i = 0; i < all->count; i++) moments += all->block[i].count;
-  TL_TRY(TL_NEW(o->word, (size_t)(TL_BLOCK_ENDS + run_count)));
+  TL_TRY(TL_NEW(o->word, (size_t)(TL_FATES + run_count)));
   TL_TRY(TL_NEW(o->value, (size_t)(all->count * FIELDS)));
   TL_TRY(TL_NEW(o->place, (size_t)moments));
   TL_TRY(TL_NEW(o->stop, (size_t)all->count));
-  for (int i = 0; i < TL_BLOCK_ENDS; i++) o->word[i] = tl_block_end_names[i];
-  for (int64_t i = 0; i < run_count; i++) o->word[TL_BLOCK_ENDS + i] = runs[i];
+  for (int i = 0; i < TL_FATES; i++) o->word[i] = tl_fate_names[i];
+  for (int64_t i = 0; i < run_count; i++) o->word[TL_FATES + i] = runs[i];
   for (int64_t i = 0; i < moments; i++)
     o->place[i] = tl_add(all->moment[i].place_m, tl_vec3(origin[0], origin[1], origin[2]));
   for (int64_t i = 0; i < all->count; i++) {
@@ -170,7 +170,7 @@ static void put_block(const Out *o, TlCsv *csv, int64_t i) {
 static void put_stops(const Out *o, TlCsv *csv) {
   for (int64_t i = 0; i < o->blocks->count; i++) {
     put_block(o, csv, i);
-    fprintf(csv->file, "%s,", tl_block_end_names[o->blocks->block[i].end]);
+    fprintf(csv->file, "%s,", tl_fate_names[o->blocks->block[i].end]);
     put_reals(csv, (double[]){o->stop[i].x, o->stop[i].y, o->stop[i].z}, 3, ',');
     put_reals(csv, o->value + i * FIELDS + ON_FILLED, FIELDS - ON_FILLED, '\n');
   }
@@ -223,12 +223,12 @@ static TlStatus write_all(const Out *o) {
 }
 
 static TlStatus report(const TlBlocks *all, TlFigures *figures) {
-  static const char *const name[TL_BLOCK_ENDS] = {"blocks_stopped", "blocks_moving", "blocks_left",
-                                                  "blocks_not_started"};
-  double count[TL_BLOCK_ENDS] = {0};
+  static const char *const name[TL_FATES] = {"blocks_stopped", "blocks_moving", "blocks_left",
+                                             "blocks_not_started"};
+  double count[TL_FATES] = {0};
   for (int64_t i = 0; i < all->count; i++) count[all->block[i].end] += 1;
   TL_TRY(tl_figures_add(figures, "blocks", (double)all->count, "", "post/blocks.h"));
-  for (int i = 0; i < TL_BLOCK_ENDS; i++)
+  for (int i = 0; i < TL_FATES; i++)
     TL_TRY(tl_figures_add(figures, name[i], count[i], "", "post/blocks.h"));
   return tl_figures_add(figures, "blocks_stopped_on_filled", tl_blocks_stopped_on_filled(all), "",
                         "post/blocks.h");

@@ -1,6 +1,7 @@
 #include "run/avatars.h"
 
 #include "base/mem.h"
+#include "num/sort.h"
 #include "shape/avatar_shared.h"
 #include "shape/nodes.h"
 
@@ -133,17 +134,12 @@ TlStatus tl_avatars_load(TlAvatarCache *cache, const TlModel *model, const TlBod
   return TL_OK;
 }
 
-static int compare(const void *a, const void *b) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 TlStatus tl_avatars_used(const TlBodies *bodies, int64_t **ids, int64_t *count) {
   const TlColliders *c = &bodies->colliders;
   int64_t *list, kept = 0;
   TL_TRY(TL_NEW(list, (size_t)c->total));
   for (int64_t i = 0; i < c->total; i++) list[i] = c->avatar_id[i];
-  qsort(list, (size_t)c->total, sizeof *list, compare);
+  qsort(list, (size_t)c->total, sizeof *list, tl_by_int);
   for (int64_t i = 0; i < c->total; i++)
     if (i == 0 || list[i] != list[i - 1]) list[kept++] = list[i];
   *ids = list;
@@ -155,7 +151,7 @@ void tl_avatars_evict(TlAvatarCache *cache, const int64_t *used, int64_t count) 
   size_t kept = 0;
   for (size_t i = 0; i < cache->count; i++) {
     TlAvatar *avatar = cache->avatar[i];
-    bool keep = bsearch(&avatar->id, used, (size_t)count, sizeof *used, compare) != NULL;
+    bool keep = bsearch(&avatar->id, used, (size_t)count, sizeof *used, tl_by_int) != NULL;
     if (keep)
       cache->avatar[kept++] = avatar;
     else

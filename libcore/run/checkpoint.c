@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "num/sort.h"
 #include "run/inputs.h"
 #include "run/pair_homes.h"
 #include "run/portion.h"
@@ -246,11 +247,6 @@ static TlStatus save_colliders(Saver *s) {
   return save_rows(s, "colliders", &rows);
 }
 
-static int compare_id(const void *a, const void *b) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 /* The rows of one kind whose lower id is owned here, by their places. */
 typedef struct PairRows {
   const TlRecord *record;
@@ -273,7 +269,7 @@ static TlStatus list_pairs(Saver *s, TlPairKind kind, PairRows *p, int64_t *coun
   TL_TRY(TL_NEW(p->at, p->all->count));
   for (size_t k = 0; k < p->all->count; k++) {
     TlPairKey key = tl_pair_key(p->all, kind, k);
-    if (bsearch(&key.low, id, owned, sizeof *id, compare_id)) p->at[(*count)++] = (int64_t)k;
+    if (bsearch(&key.low, id, owned, sizeof *id, tl_by_int)) p->at[(*count)++] = (int64_t)k;
   }
   return TL_OK;
 }
@@ -520,7 +516,7 @@ static TlStatus load_bodies(TlRun *run) {
 }
 
 static bool is_in(const int64_t *ids, int64_t count, int64_t id) {
-  return id >= 0 && bsearch(&id, ids, (size_t)count, sizeof id, compare_id) != NULL;
+  return id >= 0 && bsearch(&id, ids, (size_t)count, sizeof id, tl_by_int) != NULL;
 }
 
 typedef struct LoadingPairs {
@@ -549,7 +545,7 @@ static TlStatus take_pair(void *context, int64_t number, const void *row) {
 static TlStatus sorted_ids(const int64_t *id, int64_t count, int64_t **sorted) {
   TL_TRY(TL_NEW(*sorted, (size_t)count));
   if (count) memcpy(*sorted, id, (size_t)count * sizeof *id);
-  qsort(*sorted, (size_t)count, sizeof *id, compare_id);
+  qsort(*sorted, (size_t)count, sizeof *id, tl_by_int);
   return TL_OK;
 }
 
@@ -968,7 +964,7 @@ TlStatus tl_resume_shapes(TlRun *run) {
   for (int64_t i = 0; status == TL_OK && i < all; i++) {
     status = tl_checkpoint_read(run->checkpoint, "shapes", i, 1, &was);
     const TlShapeMark *is =
-        status == TL_OK ? bsearch(&was.id, marks, (size_t)count, sizeof *marks, compare_id) : NULL;
+        status == TL_OK ? bsearch(&was.id, marks, (size_t)count, sizeof *marks, tl_by_int) : NULL;
     if (is) status = same_shape(run, &was, is);
   }
   tl_free(marks);

@@ -12,12 +12,6 @@
 
 enum { NUMBERS = 15 };
 
-static const char *const reasons[] = {[TL_LEFT_TERRAIN] = "left the terrain",
-                                      [TL_LEFT_CELL] = "left the cell",
-                                      [TL_LEFT_BY_SINK] = "entered a sink",
-                                      [TL_EMBEDDED_OUT] = "lay in another grain",
-                                      [TL_UNRESOLVED_OUT] = "unresolved collisions"};
-
 /* A line on its way to the rank that writes it. */
 typedef struct Record {
   int64_t id, reason;
@@ -44,7 +38,7 @@ typedef Record Row;
   C(sink, "", "number of the sink that it entered, from 0; -1: none", row->number[14])
 
 static const char *column_reason(const void *row) {
-  return reasons[((const Row *)row)->reason];
+  return tl_leaving_reasons[((const Row *)row)->reason];
 }
 
 COLUMNS(TL_COLUMN_GET)

@@ -9,6 +9,7 @@
 #include "num/exact.h"
 #include "num/vec.h"
 #include "run/columns.h"
+#include "store/leaving.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,15 +21,6 @@ typedef struct TlDeparted {
   double front_m;                     /* horizontal distance of the farthest from where the mass
                                          centre began; this rank's part */
 } TlDeparted;
-
-typedef enum TlLeaving {
-  TL_STAYS = 0,
-  TL_LEFT_TERRAIN,
-  TL_LEFT_CELL,
-  TL_LEFT_BY_SINK,
-  TL_EMBEDDED_OUT,  /* embedded: action drop (run/problems.c) */
-  TL_UNRESOLVED_OUT /* unresolved: {collisions: drop} */
-} TlLeaving;
 
 extern const TlColumns tl_departures_columns;
 

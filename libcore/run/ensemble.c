@@ -12,8 +12,6 @@
 #include <math.h>
 #include <stdatomic.h>
 
-const char *const tl_fate_names[TL_FATES] = {"stopped", "moving", "left", "not started"};
-
 double tl_block_runout(const TlBlockRecord *r) {
   return hypot(r->end.position.x - r->start.x, r->end.position.y - r->start.y);
 }
@@ -64,10 +62,10 @@ static TlBlockRecord *record_of(const Release *r, int64_t i) {
 }
 
 static bool is_gone(const TlBlockRecord *record) {
-  return record->fate == TL_FATE_LEFT;
+  return record->leaving != TL_STAYS;
 }
 
-/* A block that is still under way, or at rest. */
+/* A block that is still under way, at rest, or frozen as unresolved.* says. */
 static bool is_there(const Release *r, int64_t i) {
   return is_block(&r->run->state->dem.bodies, i) && !is_gone(record_of(r, i));
 }
@@ -111,23 +109,23 @@ static void take_step(const Release *r, int64_t step) {
   }
 }
 
-/* Blocks that unresolved.* takes out are missing afterwards. */
+/* Blocks that unresolved.* takes out are missing afterwards, those that it freezes are frozen. */
 static TlStatus handle_problems(const Release *r, int64_t step) {
   const TlBodies *b = &r->run->state->dem.bodies;
   const TlStepReport *last = &r->run->state->totals.last;
   if (last->embedded + last->unresolved == 0) return TL_OK;
   for (int64_t i = 0; i < b->owned; i++) {
-    if (!is_there(r, i)) continue;
+    if (!is_there(r, i) || b->flags[i] & TL_BODY_FROZEN) continue;
     TlBlockRecord *record = record_of(r, i);
     record->leaving = b->flags[i] & TL_BODY_EMBEDDED ? TL_EMBEDDED_OUT : TL_UNRESOLVED_OUT;
-    record->fate = TL_FATE_LEFT;
+    record->fate = TL_FATE_UNRESOLVED;
   }
   TL_TRY(tl_run_handle_problems(r->run, step));
   for (int64_t i = 0; i < b->owned; i++) {
     TlBlockRecord *record = is_block(b, i) ? record_of(r, i) : NULL;
     if (!record || record->leaving == TL_LEFT_TERRAIN) continue;
     record->leaving = TL_STAYS;
-    record->fate = TL_FATE_MOVING;
+    if (!(b->flags[i] & TL_BODY_FROZEN)) record->fate = TL_FATE_MOVING;
   }
   return TL_OK;
 }
@@ -159,21 +157,22 @@ static TlStatus handle_outside(const Release *r, int64_t step) {
   return tl_departures_take(r->run, r->leaves, setup->outside == TL_OUTSIDE_REMOVE, step);
 }
 
-static int64_t blocks_left(const Release *r) {
+static int64_t blocks_under_way(const Release *r) {
   int64_t sum = 0;
-  for (int64_t k = 0; k < r->e->together; k++) sum += is_gone(&r->e->record[r->first + k]);
+  for (int64_t k = 0; k < r->e->together; k++)
+    sum += r->e->record[r->first + k].fate == TL_FATE_MOVING;
   return sum;
 }
 
-/* Those that have not left, when their release has ended. */
+/* Those whose fate is open when their release has ended. */
 static void judge(const Release *r) {
   const TlBodies *b = &r->run->state->dem.bodies;
   for (int64_t i = 0; i < b->owned; i++) {
-    if (!is_there(r, i)) continue;
-    TlBlockRecord *record = record_of(r, i);
+    TlBlockRecord *record = is_block(b, i) ? record_of(r, i) : NULL;
+    if (!record || record->fate != TL_FATE_MOVING) continue;
     int64_t since = r->since[block_of(r, i)];
     if (!r->run->state->still.reached && tl_standstill_pace(r->run, i) > tl_moving_pace) continue;
-    record->fate = tl_block_runout(record) < cbrt(6 * record->volume_m3 / M_PI)
+    record->fate = tl_never_started(record->start, record->end.position, record->volume_m3)
                        ? TL_FATE_NOT_STARTED
                        : TL_FATE_STOPPED;
     record->rests = since >= 0 ? since : record->steps;
@@ -194,7 +193,7 @@ static TlStatus follow(const Release *r) {
     TL_TRY(tl_cells_take(run, step));
     TL_TRY(handle_problems(r, step));
     TL_TRY(handle_outside(r, step));
-    if (blocks_left(r) == r->e->together || s->still.reached) break;
+    if (blocks_under_way(r) == 0 || s->still.reached) break;
     if (r->e->frame_steps > 0 && step % r->e->frame_steps == 0) TL_TRY(keep_poses(r));
   }
   judge(r);
@@ -541,12 +540,13 @@ TlStatus tl_ensemble_trial(TlEnsemble *e, double *block_s) {
   double started = tl_clock_s();
   int64_t n = 0;
   TL_TRY(open_workers(e));
-  do {
-    TL_TRY(run_release(e, &e->worker[0], n, TO_ITS_END));
-    n++;
-  } while (n < e->releases && n < MOST && tl_clock_s() - started < ENOUGH_S);
+  tl_par_set_threads(1); /* as many as a release of the ensemble has */
+  TlStatus status;
+  do status = run_release(e, &e->worker[0], n++, TO_ITS_END);
+  while (status == TL_OK && n < e->releases && n < MOST && tl_clock_s() - started < ENOUGH_S);
+  tl_par_set_threads(e->threads);
   *block_s = (tl_clock_s() - started) / (double)(n * e->together);
-  return TL_OK;
+  return status;
 }
 
 void tl_ensemble_close(TlEnsemble *e) {

@@ -23,53 +23,63 @@
 
 #include "base/report.h"
 #include "run/run.h"
+#include "shape/fate.h"
 
-typedef enum TlFate {
-  TL_FATE_STOPPED = 0, /* at rest, or no faster than what counts as moving when time was over */
-  TL_FATE_MOVING,      /* when the study's time was over */
-  TL_FATE_LEFT,        /* the terrain, or taken out as unresolved.* says */
-  TL_FATE_NOT_STARTED  /* at rest within its diameter of where it was released, in plan */
-} TlFate;
-enum { TL_FATES = 4 };
-extern const char *const tl_fate_names[TL_FATES];
+/* Fields of the structs below, and of the records of parts on the disk: F(type, name, unit,
+ * attributes, meaning). */
+#define TL_BLOCK_POSE_FIELDS(F)                                                                    \
+  F(TlVec3, position, "m", TL_SAVE, "")                                                            \
+  F(TlQuat, rotation, "", TL_SAVE, "")                                                             \
+  F(TlVec3, velocity, "m/s", TL_SAVE, "")                                                          \
+  F(TlVec3, momentum, "kg m2/s", TL_SAVE, "angular")                                               \
+  F(int64_t, flags, "", TL_SAVE, "of the body")
+#define TL_RELEASE_TRUST_FIELDS(F)                                                                 \
+  F(double, travel, "", TL_SAVE, "largest displacement in a step over the radius")                 \
+  F(double, overlap_share, "", TL_SAVE,                                                            \
+    "deepest overlap of two blocks in any step, over the smaller's radius")                        \
+  F(double, depth_share, "", TL_SAVE,                                                              \
+    "deepest block in what holds it at the end, over its radius")                                  \
+  F(int64_t, deep, "", TL_SAVE, "blocks then deeper than tl_deep_fraction")                        \
+  F(double, inaccurate_share, "", TL_SAVE,                                                         \
+    "of its steps: a solve ended far from its solution; NaN: no such method")                      \
+  F(double, made_up_share, "", TL_SAVE, "energy; NaN: the method has no energy balance")           \
+  F(double, missing_share, "", TL_SAVE, "likewise")
+#define TL_BLOCK_RECORD_FIELDS(F)                                                                  \
+  F(int64_t, id, "", TL_SAVE, "number of the block")                                               \
+  F(int64_t, fate, "", TL_SAVE, "TlFate")                                                          \
+  F(int64_t, leaving, "", TL_SAVE,                                                                 \
+    "TlLeaving; one that stays frozen where it left the terrain has left")                         \
+  F(int64_t, steps, "", TL_SAVE, "after which its release ended, or after which it left")          \
+  F(int64_t, rests, "", TL_SAVE, "step from which on it was at rest; -1: it was not")              \
+  F(int64_t, moments, "", TL_SAVE, "poses at frames, from step 0 on, while it ran")                \
+  F(int64_t, cells, "", TL_SAVE, "of the terrain's raster in which it was (run/cells.h)")          \
+  F(double, volume_m3, "m3", TL_SAVE, "")                                                          \
+  F(double, mass_kg, "kg", TL_SAVE, "")                                                            \
+  F(double, speed_m_s, "m/s", TL_SAVE, "largest, over all steps, as the next two")                 \
+  F(double, energy_J, "J", TL_SAVE, "")                                                            \
+  F(double, jump_m, "m", TL_SAVE, "of the mass centre above the ground, upright")                  \
+  F(int64_t, net_broken, "", TL_SAVE, "bonds of the nets of its release that broke")               \
+  F(double, net_energy_J, "J", TL_SAVE, "largest energy that their bonds held")                    \
+  F(TlVec3, start, "m", TL_SAVE, "")
 
+#define F(type, name, ...) type name;
 /* Pose and motion of a block at one moment. */
 typedef struct TlBlockPose {
-  TlVec3 position;
-  TlQuat rotation;
-  TlVec3 velocity, momentum;
-  int64_t flags;
+  TL_BLOCK_POSE_FIELDS(F)
 } TlBlockPose;
 
 /* Whether a release is to be trusted (store/trust.h). */
 typedef struct TlReleaseTrust {
-  double travel;        /* largest displacement in a step over the radius */
-  double overlap_share; /* deepest overlap of two blocks in any step, over the smaller's radius */
-  double depth_share;   /* deepest block in what holds it at the end, over its radius */
-  int64_t deep;         /* blocks then deeper than 2% of it */
-  double
-      inaccurate_share; /* of its steps: a solve ended far from its solution; NaN: no such method */
-  double made_up_share, missing_share; /* energy; NaN: the method has no energy balance */
+  TL_RELEASE_TRUST_FIELDS(F)
 } TlReleaseTrust;
 
 /* What became of a block. */
 typedef struct TlBlockRecord {
-  int64_t id;      /* number of the block */
-  int64_t fate;    /* TlFate */
-  int64_t leaving; /* TlLeaving */
-  int64_t steps;   /* after which its release ended, or after which it left */
-  int64_t rests;   /* step from which on it was at rest; -1: it was not */
-  int64_t moments; /* poses at frames, from step 0 on, while it ran */
-  int64_t cells;   /* of the terrain's raster in which it was (run/cells.h) */
-  double volume_m3, mass_kg;
-  double speed_m_s, energy_J, jump_m; /* largest, over all steps; jump: of the mass centre above the
-                                         ground, upright */
-  int64_t net_broken;                 /* bonds of the nets of its release that broke */
-  double net_energy_J;                /* largest energy that their bonds held */
-  TlReleaseTrust trust;               /* of its release */
-  TlVec3 start;
-  TlBlockPose end; /* as it stays in later frames; of one that left: where it left */
+  TL_BLOCK_RECORD_FIELDS(F)
+  TlReleaseTrust trust; /* of its release */
+  TlBlockPose end;      /* as it stays in later frames; of one that left: where it left */
 } TlBlockRecord;
+#undef F
 
 enum { TL_INPUTS_HEX = 65 };
 

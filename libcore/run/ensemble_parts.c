@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "model/record.h"
 #include "run/inputs.h"
 #include "store/checkpoint.h"
 
@@ -12,13 +13,32 @@
 #include <unistd.h>
 
 enum { HEX = TL_INPUTS_HEX };
-static const char cells_layout[] =
-    "int64_t id; int64_t cell; int64_t rank; double speed_m_s; double translational_J; "
-    "double rotational_J; double energy_J; double jump_m; double time_s; double x_m; double y_m; "
-    "double z_m; ";
-static const char inputs_layout[] = "SHA-256 of study and terrain, hexadecimal",
-                  records_layout[] = "TlBlockRecord of this program",
-                  poses_layout[] = "TlBlockPose of this program";
+static const char inputs_layout[] = "SHA-256 of study and terrain, hexadecimal";
+
+#define F(...) TL_FIELD(TlBlockPose, __VA_ARGS__)
+static const TlRecordField pose_fields[] = {TL_BLOCK_POSE_FIELDS(F)};
+#undef F
+#define F(...) TL_FIELD(TlBlockRecord, __VA_ARGS__)
+#define OF_TRUST(type, name, ...) TL_FIELD(TlBlockRecord, type, trust.name, __VA_ARGS__)
+#define OF_END(type, name, ...) TL_FIELD(TlBlockRecord, type, end.name, __VA_ARGS__)
+static const TlRecordField block_fields[] = {
+    TL_BLOCK_RECORD_FIELDS(F) TL_RELEASE_TRUST_FIELDS(OF_TRUST) TL_BLOCK_POSE_FIELDS(OF_END)};
+#undef OF_END
+#undef OF_TRUST
+#undef F
+static const TlRecord pose_record = TL_RECORD("pose", "", TlBlockPose, pose_fields),
+                      block_record = TL_RECORD("block", "", TlBlockRecord, block_fields);
+
+/* A part holds the structs as they lie in memory. */
+typedef struct Layouts {
+  char block[TL_CHECKPOINT_LAYOUT], pose[TL_CHECKPOINT_LAYOUT], cell[TL_CHECKPOINT_LAYOUT];
+} Layouts;
+
+static void fill(Layouts *l) {
+  tl_record_layout(&block_record, TL_SAVE, l->block, sizeof l->block);
+  tl_record_layout(&pose_record, TL_SAVE, l->pose, sizeof l->pose);
+  tl_record_layout(&tl_cell_row_record, TL_SAVE, l->cell, sizeof l->cell);
+}
 
 static char *folder_of(const TlEnsemble *e) {
   return tl_path_join(e->run.folder, "blocks");
@@ -60,15 +80,17 @@ static int64_t cells_of(const TlEnsemble *e, int64_t part) {
 
 static TlStatus save(const TlEnsemble *e, int64_t part, TlCheckpointWriter *w) {
   int64_t first = first_of(e, part), end = end_of(e, part), moments = 0;
+  Layouts l;
+  fill(&l);
   TL_TRY(tl_checkpoint_section(w, "inputs", inputs_layout, HEX, 1));
   TL_TRY(tl_checkpoint_rows(w, e->inputs, 1));
-  TL_TRY(tl_checkpoint_section(w, "blocks", records_layout, sizeof *e->record, end - first));
+  TL_TRY(tl_checkpoint_section(w, "blocks", l.block, sizeof *e->record, end - first));
   TL_TRY(tl_checkpoint_rows(w, e->record + first, end - first));
   for (int64_t i = first; i < end; i++) moments += e->record[i].moments;
-  TL_TRY(tl_checkpoint_section(w, "poses", poses_layout, sizeof **e->pose, moments));
+  TL_TRY(tl_checkpoint_section(w, "poses", l.pose, sizeof **e->pose, moments));
   for (int64_t i = first; i < end; i++)
     TL_TRY(tl_checkpoint_rows(w, e->pose[i], e->record[i].moments));
-  TL_TRY(tl_checkpoint_section(w, "cells", cells_layout, sizeof **e->cell, cells_of(e, part)));
+  TL_TRY(tl_checkpoint_section(w, "cells", l.cell, sizeof **e->cell, cells_of(e, part)));
   for (int64_t r = tl_ensemble_part_first(e, part); r < tl_ensemble_part_end(e, part); r++)
     TL_TRY(tl_checkpoint_rows(w, e->cell[r], tl_ensemble_cells(e, r)));
   return TL_OK;
@@ -109,7 +131,8 @@ static TlStatus load_poses(TlEnsemble *e, TlCheckpoint *c, int64_t first, int64_
   for (int64_t i = first; i < end; i++) {
     const TlBlockRecord *r = &e->record[i];
     if (r->id != i || r->moments < 1 || r->moments > poses - at || r->fate < 0 ||
-        r->fate >= TL_FATES || r->steps < 0 || r->steps > e->steps || r->cells < 0 ||
+        r->fate >= TL_FATES || r->leaving < 0 || r->leaving >= TL_LEAVINGS || r->steps < 0 ||
+        r->steps > e->steps || r->cells < 0 ||
         r->cells > e->run.cells.grid.nx * e->run.cells.grid.ny)
       return tl_fail(TL_EINPUT, "%s: block %lld is no block of this study", tl_checkpoint_path(c),
                      (long long)i);
@@ -122,10 +145,12 @@ static TlStatus load_poses(TlEnsemble *e, TlCheckpoint *c, int64_t first, int64_
 
 static TlStatus load(TlEnsemble *e, int64_t part, TlCheckpoint *c) {
   int64_t first = first_of(e, part), end = end_of(e, part), inputs, blocks, poses;
+  Layouts l;
   char saved[HEX];
+  fill(&l);
   TL_TRY(tl_checkpoint_find(c, "inputs", inputs_layout, HEX, &inputs));
-  TL_TRY(tl_checkpoint_find(c, "blocks", records_layout, sizeof *e->record, &blocks));
-  TL_TRY(tl_checkpoint_find(c, "poses", poses_layout, sizeof **e->pose, &poses));
+  TL_TRY(tl_checkpoint_find(c, "blocks", l.block, sizeof *e->record, &blocks));
+  TL_TRY(tl_checkpoint_find(c, "poses", l.pose, sizeof **e->pose, &poses));
   if (inputs != 1 || blocks != end - first)
     return tl_fail(TL_EINPUT, "%s: is no part of this ensemble", tl_checkpoint_path(c));
   TL_TRY(tl_checkpoint_read(c, "inputs", 0, 1, saved));
@@ -152,7 +177,9 @@ static bool are_cells(const TlEnsemble *e, int64_t release) {
 
 static TlStatus read_cells(TlEnsemble *e, TlCheckpoint *c, int64_t first, int64_t end) {
   int64_t count, at = 0;
-  TL_TRY(tl_checkpoint_find(c, "cells", cells_layout, sizeof **e->cell, &count));
+  Layouts l;
+  fill(&l);
+  TL_TRY(tl_checkpoint_find(c, "cells", l.cell, sizeof **e->cell, &count));
   for (int64_t r = first; r < end; r++) {
     int64_t n = tl_ensemble_cells(e, r);
     bool sound = n <= count - at;

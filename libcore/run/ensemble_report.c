@@ -3,8 +3,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "num/relation.h"
+#include "num/sort.h"
 #include "run/densities.h"
 #include "run/sense.h"
+#include "store/scene_depth.h"
 #include "store/trust.h"
 
 #include <math.h>
@@ -22,18 +24,18 @@ enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
 /* So many blocks (releases, of several blocks) should lie beyond a quantile. */
 static const double beyond = 10;
 
-static bool started(const TlBlockRecord *r) {
-  return r->fate != TL_FATE_NOT_STARTED;
+static bool has_runout(const TlBlockRecord *r) {
+  return tl_fate_has_runout((TlFate)r->fate);
 }
 
-/* Of the blocks of a release that started the farthest runout and the largest energy; false: none
- * started. */
+/* Of the blocks of a release that have a runout the farthest, and the largest energy; false: none
+ * has one. */
 static bool farthest(const TlEnsemble *e, int64_t release, double *runout, double *energy) {
   bool any = false;
   *runout = *energy = 0;
   for (int64_t k = 0; k < e->together; k++) {
     const TlBlockRecord *r = &e->record[release * e->together + k];
-    if (!started(r)) continue;
+    if (!has_runout(r)) continue;
     any = true;
     *runout = fmax(*runout, tl_block_runout(r));
     *energy = fmax(*energy, r->energy_J);
@@ -41,26 +43,21 @@ static bool farthest(const TlEnsemble *e, int64_t release, double *runout, doubl
   return any;
 }
 
-static int64_t releases_started(const TlEnsemble *e) {
+static int64_t releases_with_runout(const TlEnsemble *e) {
   double runout, energy;
   int64_t sum = 0;
   for (int64_t m = 0; m < e->releases; m++) sum += farthest(e, m, &runout, &energy);
   return sum;
 }
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 TlGroundFilled tl_block_ends_on(const TlEnsemble *e, const TlBlockRecord *r) {
-  if (r->fate == TL_FATE_LEFT) return TL_GROUND_MEASURED;
+  if (r->leaving != TL_STAYS) return TL_GROUND_MEASURED;
   return tl_terrain_filled(&e->run.model->terrain, r->end.position.x, r->end.position.y);
 }
 
 /* ---- runouts ---- */
 
-/* Runouts that are looked at: of the blocks that started, in groups that are independent of each other
+/* Runouts that are looked at: of the blocks that have one, in groups that are independent of each other
  * (those of a release), or one of each release. */
 typedef struct Runouts {
   double *value; /* group by group */
@@ -85,13 +82,13 @@ static TlStatus take_runouts(const TlEnsemble *e, bool each, Runouts *x) {
     if (!farthest(e, m, &runout, &energy)) continue;
     for (int64_t k = 0; each && k < e->together; k++) {
       const TlBlockRecord *r = &e->record[m * e->together + k];
-      if (started(r)) x->value[x->count++] = tl_block_runout(r);
+      if (has_runout(r)) x->value[x->count++] = tl_block_runout(r);
     }
     if (!each) x->value[x->count++] = runout;
     x->end[x->groups++] = x->count;
   }
   memcpy(x->sorted, x->value, (size_t)x->count * sizeof *x->sorted);
-  if (x->count > 0) qsort(x->sorted, (size_t)x->count, sizeof *x->sorted, by_value);
+  if (x->count > 0) qsort(x->sorted, (size_t)x->count, sizeof *x->sorted, tl_by_real);
   return TL_OK;
 }
 
@@ -224,7 +221,7 @@ static Sums sums_of(const TlEnsemble *e) {
 enum { DRAWN, RUNOUT, ENERGY, FIGURES };
 
 /* What was drawn for block i (range -1: the volume) or release i, with the runout and energy of this
- * block, or of the farthest and the strongest of the release; false: it never started. */
+ * block, or of the farthest and the strongest of the release; false: it has no runout. */
 static bool drawn(const TlEnsemble *e, int64_t range, int64_t i, double value[FIGURES]) {
   if (range >= 0) {
     value[DRAWN] = tl_ensemble_value(&e->run.model->setup, range, i);
@@ -233,7 +230,7 @@ static bool drawn(const TlEnsemble *e, int64_t range, int64_t i, double value[FI
   value[DRAWN] = e->record[i].volume_m3;
   value[RUNOUT] = tl_block_runout(&e->record[i]);
   value[ENERGY] = e->record[i].energy_J;
-  return started(&e->record[i]);
+  return has_runout(&e->record[i]);
 }
 
 /* value: space for a number of each block. */
@@ -275,7 +272,7 @@ static TlStatus report_ranges(const TlEnsemble *e, TlReport *r) {
     status = report_dependence(e, k, k < 0 ? "volume_m3" : range[k].key, value, r);
   tl_free(all);
   TL_TRY(status);
-  return real(r, "rank_correlation_by_chance", tl_relation_by_chance(releases_started(e)), "");
+  return real(r, "rank_correlation_by_chance", tl_relation_by_chance(releases_with_runout(e)), "");
 }
 
 /* What the nets bore: each release has its own. */
@@ -308,7 +305,7 @@ static TlStatus report_trust(const TlEnsemble *e, const Trust *trust, TlReport *
 
 TlStatus tl_ensemble_report(const TlEnsemble *e, TlReport *r) {
   static const char *const name[TL_FATES] = {"blocks_stopped", "blocks_moving", "blocks_left",
-                                             "blocks_not_started"};
+                                             "blocks_not_started", "blocks_unresolved"};
   Sums s = sums_of(e);
   Trust trust = trust_of(e);
   TL_TRY(tl_report_text(r, "output", e->run.folder));
@@ -388,15 +385,16 @@ static void warn_of_trust(const TlEnsemble *e) {
                     ? "stiffer contacts (young_Pa, normal_N_m or normal_Pa_m) or "
                     : "");
   if (trust.deep > 0)
-    tl_log_warn("%lld of %lld blocks lie deeper than 2%% of their radius in what holds them at the "
-                "end of their release, the deepest %.3g%%",
-                (long long)trust.deep, (long long)e->count, 100 * w->depth_share);
+    tl_log_warn(
+        "%lld of %lld blocks lie deeper than %g%% of their radius in what holds them at the "
+        "end of their release, the deepest %.3g%%",
+        (long long)trust.deep, (long long)e->count, 100 * tl_deep_fraction, 100 * w->depth_share);
   if (trust.inaccurate > 0)
-    tl_log_warn("in %lld of %lld %ss more than a twentieth of the steps had a solve that ended at "
+    tl_log_warn("in %lld of %lld %ss more than %g%% of the steps had a solve that ended at "
                 "its limit of iterations far from its solution: forces, friction and overlaps are "
                 "not to be trusted; more nonsmooth.iterations and nonsmooth.impact_iterations (or "
                 "auto) or a shorter time.dt_s would help",
-                (long long)trust.inaccurate, all, each);
+                (long long)trust.inaccurate, all, each, 100 * TL_INACCURATE_LIMIT);
   if (trust.made_up > 0)
     tl_log_warn("in %lld of %lld %ss contact damping gave energy, where it can only take some, up "
                 "to %.3g%% of what was turned over: the step is too long or the solve too rough, "
@@ -412,7 +410,7 @@ static void warn_of_trust(const TlEnsemble *e) {
 
 void tl_ensemble_warn(const TlEnsemble *e) {
   Sums s = sums_of(e);
-  int64_t count = releases_started(e);
+  int64_t count = releases_with_runout(e);
   warn_of_trust(e);
   warn_of_density(e);
   warn_of_small(e);
@@ -429,7 +427,7 @@ void tl_ensemble_warn(const TlEnsemble *e) {
   for (int q = QUANTILES - 1; q >= 0; q--) {
     double p = quantiles[q].p, wanted = ceil(beyond / (1 - p) - 1e-6);
     if ((double)count >= wanted) continue;
-    tl_log_warn("%lld %s%s started: the %g%% quantile wants %g, so that %g lie beyond it",
+    tl_log_warn("%lld %s%s with a runout: the %g%% quantile wants %g, so that %g lie beyond it",
                 (long long)count, e->together > 1 ? "release" : "block", count == 1 ? "" : "s",
                 100 * p, wanted, beyond);
     break;
@@ -437,7 +435,7 @@ void tl_ensemble_warn(const TlEnsemble *e) {
   Runouts all = {0};
   char text[120];
   int64_t moving = s.fate[TL_FATE_MOVING], left = s.fate[TL_FATE_LEFT],
-          rest = s.fate[TL_FATE_NOT_STARTED];
+          rest = s.fate[TL_FATE_NOT_STARTED], unresolved = s.fate[TL_FATE_UNRESOLVED];
   TlStatus status = moving + left > 0 ? take_runouts(e, true, &all) : TL_OK;
   if (status == TL_OK && moving > 0) {
     list_too_small(e, TL_FATE_MOVING, &all, text);
@@ -453,6 +451,11 @@ void tl_ensemble_warn(const TlEnsemble *e) {
         (long long)left, left == 1 ? "" : "s", text, left == 1 ? "it" : "them");
   }
   free_runouts(&all);
+  if (unresolved > 0)
+    tl_log_warn("%lld of %lld blocks were frozen or taken out where they could not be brought out "
+                "of what they lay in, or their collisions did not end (section unresolved): they "
+                "are not among the runouts",
+                (long long)unresolved, (long long)e->count);
   if (rest > 0)
     tl_log_warn("%lld block%s never started: %s came to rest within %s diameter of where %s "
                 "released, and %s not among the runouts",

@@ -48,8 +48,10 @@ TlStatus tl_ensemble_begin_results(TlEnsemble *e) {
 
 /* ---- frames ---- */
 
+/* Is it in no frame after it left? */
 static bool removed(const TlEnsemble *e, const TlBlockRecord *r) {
-  return r->leaving == TL_UNRESOLVED_OUT || e->run.model->setup.outside == TL_OUTSIDE_REMOVE;
+  if (r->leaving == TL_LEFT_TERRAIN) return e->run.model->setup.outside == TL_OUTSIDE_REMOVE;
+  return r->leaving != TL_STAYS;
 }
 
 /* Where block i is after so many steps; false: no more in the run. */
@@ -60,7 +62,7 @@ static bool pose_at(const TlEnsemble *e, int64_t i, int64_t step, TlBlockPose *p
     return true;
   }
   *pose = r->end;
-  if (r->fate != TL_FATE_LEFT) return true;
+  if (r->fate != TL_FATE_LEFT && r->fate != TL_FATE_UNRESOLVED) return true;
   pose->flags |= TL_BODY_FROZEN;
   pose->velocity = pose->momentum = tl_vec3(0, 0, 0);
   return !removed(e, r);
@@ -136,7 +138,7 @@ static TlStatus write_frames(TlEnsemble *e) {
   TL_TRY(TL_NEW(gone, (size_t)e->count));
   for (int64_t i = 0; i < e->count; i++) {
     last = e->record[i].steps > last ? e->record[i].steps : last;
-    if (e->record[i].fate == TL_FATE_LEFT) gone[left++] = &e->record[i];
+    if (e->record[i].leaving != TL_STAYS) gone[left++] = &e->record[i];
   }
   if (left > 0) qsort(gone, (size_t)left, sizeof *gone, by_leaving);
   int64_t every = e->frame_steps > 0 ? e->frame_steps : last;
@@ -273,7 +275,8 @@ static const TlColumn columns[] = {
                          column_shape},
     {"end", "",
      "stopped; moving when time was over; left the terrain; not started: at rest within its "
-     "diameter of the start, in plan",
+     "diameter of the start, in plan; unresolved: frozen or taken out, as the study's section "
+     "unresolved says",
      NULL, column_end},
     COLUMNS(TL_COLUMN_ROW)};
 const TlColumns tl_block_columns = {"a block of an ensemble", 1, columns,

@@ -58,14 +58,6 @@ static TlVec3 anchor(const End *end, const double point_m[3]) {
   return into(end, tl_sub(tl_vec3_of(point_m), end->x));
 }
 
-/* Any unit vector across this one. */
-static TlVec3 across(TlVec3 n) {
-  TlVec3 axis = fabs(n.x) <= fabs(n.y) && fabs(n.x) <= fabs(n.z) ? tl_vec3(1, 0, 0)
-                : fabs(n.y) <= fabs(n.z)                         ? tl_vec3(0, 1, 0)
-                                                                 : tl_vec3(0, 0, 1);
-  return tl_unit(tl_cross(n, axis));
-}
-
 /* The joint, and its motor and limits where it has them. The low end is the body, unless the other
  * has a lower id: then motor and limits turn round. */
 static TlStatus add(TlRun *run, const TlJointSetup *j, int64_t number, End low, End high) {
@@ -82,7 +74,7 @@ static TlStatus add(TlRun *run, const TlJointSetup *j, int64_t number, End low, 
     at_high = at;
   }
   TlVec3 a = anchor(&low, at_low), b = anchor(&high, at_high), axis = tl_unit(tl_vec3_of(j->axis)),
-         mark = across(axis);
+         mark = tl_across(axis);
   TlQuat turn = tl_quat_unit(tl_quat_mul(tl_quat_conj(high.q), low.q));
   double sign = round ? -1 : 1, rad = M_PI / 180;
   bool hinge = kind == TL_HINGES;

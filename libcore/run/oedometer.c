@@ -373,6 +373,7 @@ static TlStatus end(TlRun *run) {
                 "time.duration_s",
                 (long long)state(run)->stage + 1,
                 (long long)section(&run->model->setup)->stages.count);
+  if (!tl_apparatus_last_line(run, state(run)->steps)) return TL_OK;
   Row row = row_of(run, false);
   return write_line(run, &row);
 }

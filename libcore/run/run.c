@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "num/sort.h"
 #include "run/advice.h"
 #include "run/air.h"
 #include "run/audit.h"
@@ -592,11 +593,6 @@ TlStatus tl_run_go(TlRun *run) {
   return look_at_end(run);
 }
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* A window of the last steps of a trial. */
 enum { TRIAL_STEPS = 40, TRIAL_COLD = 5 };
 typedef struct TrialStep {
@@ -627,7 +623,7 @@ static double trial_median(const TrialStep *window, int64_t done) {
   int64_t cold = done > 2 * TRIAL_COLD ? TRIAL_COLD : done / 2, count = 0;
   for (int64_t i = done > TRIAL_STEPS + cold ? done - TRIAL_STEPS : cold; i < done; i++)
     took[count++] = window[i % TRIAL_STEPS].took_s;
-  qsort(took, (size_t)count, sizeof *took, by_value);
+  qsort(took, (size_t)count, sizeof *took, tl_by_real);
   return count > 0 ? took[count / 2] : 0;
 }
 

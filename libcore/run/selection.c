@@ -1,6 +1,7 @@
 #include "run/selection.h"
 
 #include "base/mem.h"
+#include "num/sort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,11 +39,6 @@ TlStatus tl_selection_walk(const TlSelection *s, int64_t begin, int64_t end,
 
 /* ---- which ---- */
 
-static int compare(const void *a, const void *b) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 static TlStatus take_ids(TlSelection *s, const TlInts *ids, const TlStudy *study) {
   TL_TRY(TL_NEW(s->ids, (size_t)ids->count));
   for (int64_t i = 0; i < ids->count; i++) {
@@ -54,7 +50,7 @@ static TlStatus take_ids(TlSelection *s, const TlInts *ids, const TlStudy *study
     snprintf(text, sizeof text, "%s", tl_message());
     return tl_study_fail(study, TL_EINPUT, path, "%s", text);
   }
-  qsort(s->ids, (size_t)ids->count, sizeof *s->ids, compare);
+  qsort(s->ids, (size_t)ids->count, sizeof *s->ids, tl_by_int);
   for (int64_t i = 0; i < ids->count; i++)
     if (i == 0 || s->ids[i] != s->ids[i - 1]) s->ids[s->count++] = s->ids[i];
   return TL_OK;
@@ -62,7 +58,7 @@ static TlStatus take_ids(TlSelection *s, const TlInts *ids, const TlStudy *study
 
 /* Falling places are rising ids. */
 static int compare_falling(const void *a, const void *b) {
-  return compare(b, a);
+  return tl_by_int(b, a);
 }
 
 static TlStatus take_shapes(TlSelection *s, const TlSetup *setup) {

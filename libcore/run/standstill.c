@@ -103,7 +103,8 @@ TlStatus tl_standstill_start(TlRun *run) {
   run->state->still = (TlStandstill){.since = -1};
   if (!t->until_rest) return TL_OK;
   TL_TRY(typical_diameter(run, &diameter));
-  run->state->still.window_s = t->rest_for_s > 0 ? t->rest_for_s : falls * sqrt(diameter / gravity);
+  double window_s = t->rest_for_s > 0 ? t->rest_for_s : falls * sqrt(diameter / gravity);
+  run->state->still.window_s = fmax(window_s, t->dt_s); /* without anything that moves: a step */
   return TL_OK;
 }
 

@@ -52,11 +52,7 @@ static void add_tangent_part(const TlContact *c, TlVec3 r, const TlSym3 *s, doub
 
 void tl_contact_fill_tangents(TlContact *c, const TlDynamics *d) {
   TlVec3 n = c->n;
-  /* the axis least along n keeps the cross product well conditioned */
-  TlVec3 axis = fabs(n.x) <= fabs(n.y) && fabs(n.x) <= fabs(n.z) ? tl_vec3(1, 0, 0)
-                : fabs(n.y) <= fabs(n.z)                         ? tl_vec3(0, 1, 0)
-                                                                 : tl_vec3(0, 0, 1);
-  c->t1 = tl_unit(tl_cross(n, axis));
+  c->t1 = tl_across(n);
   c->t2 = tl_cross(n, c->t1);
   double m = total_inverse_mass(c, d), k[3] = {m, 0, m};
   add_tangent_part(c, c->ra, &d->inverse_inertia[c->a], k);

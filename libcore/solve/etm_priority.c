@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "num/sort.h"
 #include "solve/etm.h"
 #include "solve/step_impulses.h"
 #include "solve/queue.h"
@@ -37,14 +38,9 @@ static void reference_free(Reference *r) {
   tl_free(r->queue.found);
 }
 
-static int compare_int(const void *a, const void *b) {
-  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 static int32_t find_body(const Reference *r, int32_t body) {
   if (body < 0) return -1;
-  int32_t *at = bsearch(&body, r->body, (size_t)r->bodies, sizeof body, compare_int);
+  int32_t *at = bsearch(&body, r->body, (size_t)r->bodies, sizeof body, tl_by_int32);
   return at ? (int32_t)(at - r->body) : -1;
 }
 
@@ -54,7 +50,7 @@ static void number_bodies(Reference *r) {
     r->body[n++] = r->contact[i]->a;
     if (r->contact[i]->b >= 0) r->body[n++] = r->contact[i]->b;
   }
-  qsort(r->body, (size_t)n, sizeof *r->body, compare_int);
+  qsort(r->body, (size_t)n, sizeof *r->body, tl_by_int32);
   for (int32_t i = 0; i < n; i++)
     if (i == 0 || r->body[i] != r->body[i - 1]) r->body[r->bodies++] = r->body[i];
   for (int32_t i = 0; i < r->count; i++) {

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/par.h"
+#include "num/sort.h"
 #include "solve/push.h"
 #include "solve/share.h"
 
@@ -34,14 +35,9 @@ struct TlTailPush {
 
 /* ---- copies ---- */
 
-static int compare_int(const void *a, const void *b) {
-  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 static int32_t number_of(const TlTail *t, int32_t body) {
   if (t->group->share) return body < 0 ? t->bodies - 1 : body;
-  const int32_t *at = bsearch(&body, t->body, (size_t)t->bodies, sizeof body, compare_int);
+  const int32_t *at = bsearch(&body, t->body, (size_t)t->bodies, sizeof body, tl_by_int32);
   return at ? (int32_t)(at - t->body) : 0;
 }
 
@@ -61,7 +57,7 @@ static TlStatus list_bodies(TlTail *t) {
       t->body[n++] = g->pair[i].a;
       t->body[n++] = g->pair[i].b;
     }
-    qsort(t->body, (size_t)n, sizeof *t->body, compare_int);
+    qsort(t->body, (size_t)n, sizeof *t->body, tl_by_int32);
     int32_t kept = 0;
     for (int32_t i = 0; i < n; i++)
       if (i == 0 || t->body[i] != t->body[i - 1]) t->body[kept++] = t->body[i];

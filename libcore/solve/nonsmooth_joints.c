@@ -174,10 +174,7 @@ static void add_turn(Maker *m, TlVec3 t, double g, double lambda) {
 }
 
 static void across(TlVec3 n, TlVec3 t[2]) {
-  TlVec3 axis = fabs(n.x) <= fabs(n.y) && fabs(n.x) <= fabs(n.z) ? tl_vec3(1, 0, 0)
-                : fabs(n.y) <= fabs(n.z)                         ? tl_vec3(0, 1, 0)
-                                                                 : tl_vec3(0, 0, 1);
-  t[0] = tl_unit(tl_cross(n, axis));
+  t[0] = tl_across(n);
   t[1] = tl_cross(n, t[0]);
 }
 

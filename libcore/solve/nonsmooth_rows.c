@@ -189,13 +189,6 @@ static int32_t keep_face(const TlNsRows *r, const Item *item, TlContact *c) {
   return count;
 }
 
-static TlVec3 any_across(TlVec3 n) {
-  TlVec3 axis = fabs(n.x) <= fabs(n.y) && fabs(n.x) <= fabs(n.z) ? tl_vec3(1, 0, 0)
-                : fabs(n.y) <= fabs(n.z)                         ? tl_vec3(0, 1, 0)
-                                                                 : tl_vec3(0, 0, 1);
-  return tl_unit(tl_cross(n, axis));
-}
-
 static void add_resist(TlNsRows *r, TlNsPatch *p, const TlContact *c) {
   double rolling = c->resists ? c->law->rolling : 0, twisting = c->resists ? c->law->twisting : 0;
   TlNsResist one = {.rolling = rolling * c->reduced_radius,
@@ -240,7 +233,7 @@ static void add_patch(TlNsRows *r, const Item *item) {
     sum += w;
   }
   p->n = count == 1 ? c->n : tl_unit(n);
-  p->t1 = any_across(p->n);
+  p->t1 = tl_across(p->n);
   p->t2 = tl_cross(p->n, p->t1);
   p->ra = count == 1 ? c->ra : tl_scale(1 / sum, ra);
   p->rb = count == 1 ? c->rb : tl_scale(1 / sum, rb);

@@ -1,5 +1,7 @@
 #include "solve/queue.h"
 
+#include "num/sort.h"
+
 #include <stdlib.h>
 
 static void put(TlQueue *q, int32_t place, int32_t entry) {
@@ -60,11 +62,6 @@ double tl_queue_least(const TlQueue *q) {
   return q->is_heap ? q->key[q->heap[0]] : scan(q->key, q->count);
 }
 
-static int compare(const void *a, const void *b) {
-  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 /* Those under the bound form the top of the heap: walk it, the list itself being the queue. */
 static int32_t walk_top(TlQueue *q, double bound) {
   int32_t count = 0;
@@ -74,7 +71,7 @@ static int32_t walk_top(TlQueue *q, double bound) {
          child++)
       if (q->key[q->heap[child]] <= bound) q->found[count++] = child;
   for (int32_t i = 0; i < count; i++) q->found[i] = q->heap[q->found[i]];
-  if (count > 1) qsort(q->found, (size_t)count, sizeof *q->found, compare);
+  if (count > 1) qsort(q->found, (size_t)count, sizeof *q->found, tl_by_int32);
   return count;
 }
 

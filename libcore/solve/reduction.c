@@ -1,6 +1,7 @@
 #include "solve/reduction.h"
 
 #include "model/shapes.h"
+#include "num/sort.h"
 #include "solve/step_impulses.h"
 
 #include <math.h>
@@ -15,11 +16,6 @@ static const double FACE_FRACTION = 0.5; /* of the radius: least width of a face
 
 static const TlReduction *options_of(const TlReduce *d) {
   return &d->model->nonsmooth.reduction;
-}
-
-static int by_value(const void *one, const void *two) {
-  int64_t a = *(const int64_t *)one, b = *(const int64_t *)two;
-  return a < b ? -1 : a > b;
 }
 
 /* Ids of bodies on joints, ascending. */
@@ -37,7 +33,7 @@ static TlStatus jointed(const TlReduce *d, int64_t **id, size_t *count) {
       (*id)[(*count)++] = key.low;
       if (key.high >= 0) (*id)[(*count)++] = key.high;
     }
-  qsort(*id, *count, sizeof **id, by_value);
+  qsort(*id, *count, sizeof **id, tl_by_int);
   return TL_OK;
 }
 
@@ -125,7 +121,7 @@ TlStatus tl_reduce_open(TlReduce *d, const TlBoundary *boundary, const TlTwist *
   TL_TRY(jointed(d, &id, &count));
   for (size_t i = 0; i < n; i++) {
     d->apart[i] = in_sensor(d, (int64_t)i);
-    d->guided[i] = count && bsearch(&b->id[i], id, count, sizeof *id, by_value);
+    d->guided[i] = count && bsearch(&b->id[i], id, count, sizeof *id, tl_by_int);
   }
   TL_TRY(drop_stale(d));
   TL_TRY(tl_sync_forward(d->sync, d->guided,

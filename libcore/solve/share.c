@@ -1,5 +1,7 @@
 #include "solve/share.h"
 
+#include "base/comm.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,6 +165,11 @@ static TlStatus send_pairs(const TlShare *s, const TlIslands *is, const TlPair *
       if (plan[i].solver == r && is_sent(s, &pairs[i], &plan[i]))
         size += sizeof(CargoPair) + (size_t)pairs[i].count * sizeof(CargoContact) +
                 (size_t)link_of(s->link, &pairs[i]).load_bytes;
+    if (size > TL_COMM_ANY_BYTES)
+      return tl_fail(TL_ELIMIT,
+                     "the contacts that rank %d is to solve for rank %d take %lld bytes, more than "
+                     "a message holds: more ranks have fewer each",
+                     r, s->sync->rank, (long long)size);
     unsigned char *bytes = tl_arena_push(s->arena, size, 1), *at = bytes;
     if (!bytes) return TL_ENOMEM;
     at = put(at, &(int64_t){0}, sizeof(int64_t));

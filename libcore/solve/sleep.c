@@ -1,6 +1,7 @@
 #include "solve/sleep.h"
 
 #include "base/random.h"
+#include "num/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,13 +13,8 @@ static bool may_sleep(const TlModel *m) {
 
 /* ---- who is who ---- */
 
-static int by_id(const void *one, const void *two) {
-  int64_t a = *(const int64_t *)one, b = *(const int64_t *)two;
-  return (a > b) - (a < b);
-}
-
 static bool is_among(const int64_t *list, size_t count, int64_t id) {
-  return bsearch(&id, list, count, sizeof id, by_id) != NULL;
+  return bsearch(&id, list, count, sizeof id, tl_by_int) != NULL;
 }
 
 /* Colliders of this rank by their ids. */
@@ -30,13 +26,13 @@ typedef struct ById {
 static TlStatus order_colliders(const TlColliders *c, ById **order) {
   TL_TRY(TL_NEW(*order, (size_t)c->total + 1));
   for (int64_t k = 0; k < c->total; k++) (*order)[k] = (ById){c->id[k], (int32_t)k};
-  qsort(*order, (size_t)c->total, sizeof **order, by_id);
+  qsort(*order, (size_t)c->total, sizeof **order, tl_by_int);
   return TL_OK;
 }
 
 /* -1: it is not here. */
 static int32_t find_collider(const TlColliders *c, const ById *order, int64_t id) {
-  const ById *at = bsearch(&id, order, (size_t)c->total, sizeof *order, by_id);
+  const ById *at = bsearch(&id, order, (size_t)c->total, sizeof *order, tl_by_int);
   return at ? at->at : -1;
 }
 
@@ -209,7 +205,7 @@ TlStatus tl_sleep_wake_touched(const TlStep *s, bool *woke) {
   TL_TRY(gather(s->sync, &s->work->arena, &list, &n));
   if (n == 0) return TL_OK;
   *woke = true;
-  qsort(list, n, sizeof *list, by_id);
+  qsort(list, n, sizeof *list, tl_by_int);
   for (int64_t i = 0; i < b->total; i++)
     if (b->asleep[i] && is_among(list, n, b->asleep[i])) wake(b, i);
   return tl_step_together(s->sync, restore_rows(b));

@@ -63,7 +63,7 @@ typedef struct TlSync {
   TlStatus (*send)(void *ctx, int to, const void *bytes, size_t size);
   TlStatus (*receive)(void *ctx, int from, void *bytes, size_t size);
   TlStatus (*wait)(void *ctx);
-  /* Waits for a message of any size: into *bytes, which grows (TL_RESERVE). */
+  /* Waits for a message of any size up to TL_COMM_ANY_BYTES: into *bytes, which grows (TL_RESERVE). */
   TlStatus (*receive_any)(void *ctx, int from, unsigned char **bytes, size_t *capacity,
                           size_t *size);
 } TlSync;

@@ -6,6 +6,7 @@
 #include "base/par.h"
 #include "image/label.h"
 #include "image/label_quality.h"
+#include "num/sort.h"
 #include "shape/build.h"
 #include "shape/descriptors.h"
 #include "shape/drlse.h"
@@ -248,13 +249,8 @@ static TlStatus make_all(Work *w, Grain *grains, int64_t count, TlCatalog *catal
   return status;
 }
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static double median(double *values, int64_t n) {
-  qsort(values, (size_t)n, sizeof *values, by_value);
+  qsort(values, (size_t)n, sizeof *values, tl_by_real);
   return n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
 }
 

@@ -12,6 +12,7 @@
 #include "post/packing.h"
 #include "post/triaxial_run.h"
 #include "post/trajectories.h"
+#include "store/scene_depth.h"
 
 #include <math.h>
 #include <string.h>
@@ -186,8 +187,8 @@ static TlStatus report_ground(TlReport *r, const TlScene *scene, const TlMeasure
   TL_TRY(tl_report_int(r, "grains_deeper_than_2_percent", m->below_2_percent, ""));
   if (m->below_2_percent > 0)
     tl_log_warn(
-        "%lld grains lie deeper than 2%% of their radius in what holds them%s",
-        (long long)m->below_2_percent,
+        "%lld grains lie deeper than %g%% of their radius in what holds them%s",
+        (long long)m->below_2_percent, 100 * tl_deep_fraction,
         m->small ? "; with terrain.contact: band grains smaller than a cell meet a ground that is "
                    "interpolated, not the raster's own (docs/theory/terrain.md, Limits)"
                  : "");

@@ -6,6 +6,7 @@
 #include "conf/param.h"
 #include "io/raster.h"
 #include "io/vector.h"
+#include "num/sort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -91,11 +92,6 @@ static TlStatus class_of_feature(const char *source, const char *name, const TlV
   return TL_OK;
 }
 
-static int rising(const void *one, const void *two) {
-  double a = *(const double *)one, b = *(const double *)two;
-  return (a > b) - (a < b);
-}
-
 /* Where the rings of a feature cut the line of this northing, from west to east; how many. A point is in the feature
  * if it lies between an odd cut and the next, for holes are rings like the others. */
 static int64_t cuts_of(const TlVector *v, int64_t feature, double north, double *cut) {
@@ -110,7 +106,7 @@ static int64_t cuts_of(const TlVector *v, int64_t feature, double north, double 
       cut[n++] = a[0] + (north - a[1]) / (b[1] - a[1]) * (b[0] - a[0]);
     }
   }
-  qsort(cut, (size_t)n, sizeof *cut, rising);
+  qsort(cut, (size_t)n, sizeof *cut, tl_by_real);
   return n;
 }
 

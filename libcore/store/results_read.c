@@ -5,6 +5,7 @@
 #include "base/h5_library.h"
 #include "base/mem.h"
 #include "base/sandbox.h"
+#include "num/sort.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -22,11 +23,6 @@ void tl_frame_contacts_free(TlFrameContacts *contacts) {
 
 /* ---- frames ---- */
 
-static int by_number(const void *one, const void *two) {
-  int64_t a = *(const int64_t *)one, b = *(const int64_t *)two;
-  return (a > b) - (a < b);
-}
-
 TlStatus tl_results_frames(const char *folder, int64_t **indices, int64_t *count) {
   *indices = NULL;
   *count = 0;
@@ -42,7 +38,7 @@ TlStatus tl_results_frames(const char *folder, int64_t **indices, int64_t *count
     if (status == TL_OK) (*indices)[(*count)++] = index;
   }
   closedir(list);
-  if (status == TL_OK && *count > 1) qsort(*indices, (size_t)*count, sizeof **indices, by_number);
+  if (status == TL_OK && *count > 1) qsort(*indices, (size_t)*count, sizeof **indices, tl_by_int);
   return status;
 }
 

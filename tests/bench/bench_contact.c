@@ -10,6 +10,7 @@
 #include "judge/scene.h"
 
 #include "base/par.h"
+#include "num/sort.h"
 #include "shape/superellipsoid.h"
 
 #include <stdio.h>
@@ -22,11 +23,6 @@ typedef struct Cost {
   double cpu_us, lookups, pairs, contacts, lists; /* a grain and step */
   uint64_t hash;
 } Cost;
-
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
 
 static Cost run(int side, double step_s, TlSearch search, int steps) {
   JudgeScene scene;
@@ -52,7 +48,7 @@ static Cost run(int side, double step_s, TlSearch search, int steps) {
     c.contacts += (double)r->contacts / steps / count;
     c.lists += (double)r->node_lists / steps / count;
   }
-  qsort(cpu + 1, (size_t)steps - 1, sizeof *cpu, by_value);
+  qsort(cpu + 1, (size_t)steps - 1, sizeof *cpu, tl_by_real);
   c.cpu_us = cpu[1 + (steps - 1) / 2];
   c.hash = judge_scene_hash(&scene);
   judge_scene_close(&scene);

@@ -6,6 +6,7 @@
 #include "judge/judge.h"
 #include "judge/lsdrop.h"
 #include "judge/overlap.h"
+#include "num/sort.h"
 #include "support/grain_state.h"
 #include "support/materials.h"
 #include "support/placed.h"
@@ -85,11 +86,6 @@ static void heap_free(Heap *h) {
   tl_bodies_free(&h->bodies);
 }
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-
 /* Median nanoseconds of an iteration over a patch. */
 static double visit_ns(TlNsSolver solver, enum Kind kind, double rolling, int32_t *patches) {
   enum { SWEEPS = 20 };
@@ -107,7 +103,7 @@ static double visit_ns(TlNsSolver solver, enum Kind kind, double rolling, int32_
     ns[i] = 1e9 * (judge_thread_cpu_s() - cpu) / SWEEPS / q->patches;
   }
   *patches = q->patches;
-  qsort(ns, WINDOWS, sizeof *ns, by_value);
+  qsort(ns, WINDOWS, sizeof *ns, tl_by_real);
   problem_free(&p);
   heap_free(&h);
   return ns[WINDOWS / 2];

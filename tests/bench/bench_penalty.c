@@ -5,6 +5,7 @@
  * CPU of whole steps, forces, motion, memory and report; medians of windows of steps.
  */
 #include "judge/calibrate.h"
+#include "num/sort.h"
 #include "support/materials.h"
 #include "judge/judge.h"
 #include "judge/scene.h"
@@ -27,11 +28,6 @@ static const double PAIR_N_m = 1e4, HEAP_STEP_S = 8e-5; /* kn of a pair: the pee
  * PAIR_N_m (a node stands for 1.4 mm2), so that more do. */
 static const double SURFACE_Pa_m = 1.7e8;
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-
 /* Median CPU microseconds a grain and step. */
 static double cpu_us(JudgeScene *scene, int windows, int steps) {
   double us[MOST_WINDOWS];
@@ -40,7 +36,7 @@ static double cpu_us(JudgeScene *scene, int windows, int steps) {
     judge_scene_steps(scene, steps);
     us[i] = 1e6 * (judge_cpu_s() - cpu) / steps / (double)scene->bodies.owned;
   }
-  qsort(us, (size_t)windows, sizeof *us, by_value);
+  qsort(us, (size_t)windows, sizeof *us, tl_by_real);
   return us[windows / 2];
 }
 
@@ -297,8 +293,8 @@ static void membrane(void) {
     for (int k = 0; k < 2; k++) us[k][i] = cpu_us(&scene[k], 1, 20);
   /* of neighbouring windows: the machine's pace drifts from second to second */
   for (int i = 0; i < WINDOWS; i++) fraction[i] = 1 - us[1][i] / us[0][i];
-  qsort(fraction, WINDOWS, sizeof *fraction, by_value);
-  for (int k = 0; k < 2; k++) qsort(us[k], WINDOWS, sizeof us[k][0], by_value);
+  qsort(fraction, WINDOWS, sizeof *fraction, tl_by_real);
+  for (int k = 0; k < 2; k++) qsort(us[k], WINDOWS, sizeof us[k][0], tl_by_real);
   const TlStepReport *on = &scene[0].report, *off = &scene[1].report;
   double n = (double)scene[0].bodies.owned, spheres = TUBE_ROWS * TUBE_COLUMNS;
   double with = us[0][WINDOWS / 2], without = us[1][WINDOWS / 2];

@@ -7,6 +7,7 @@
  * places kept from step to step report less than a search from nothing at the same poses. One thread.
  */
 #include "judge/judge.h"
+#include "num/sort.h"
 #include "support/grain_state.h"
 
 #include "base/par.h"
@@ -174,11 +175,6 @@ static double places_gap(Scene *s, Memory *memory, const TlMat3 turn[2], double 
   return least;
 }
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-
 typedef struct Under {
   double miss, unseen, median, p99, most; /* % of pairs; % of the radius */
 } Under;
@@ -189,7 +185,7 @@ static Under under_of(const Pose *pose, double *less, int count) {
   for (int i = 0; i < count; i++) u.miss += 100.0 * (less[i] > MISS) / count;
   for (int i = 0; i < count; i++) u.unseen += 100.0 * (less[i] >= pose[i].depth) / count;
   for (int i = 0; i < count; i++) less[i] = fabs(less[i]);
-  qsort(less, (size_t)count, sizeof *less, by_value);
+  qsort(less, (size_t)count, sizeof *less, tl_by_real);
   u.median = 100 * less[count / 2];
   u.p99 = 100 * less[(int)(0.99 * count)];
   u.most = 100 * less[count - 1];
@@ -289,7 +285,7 @@ static Warm warm(Scene *s, const Pose *pose, double part) {
         tl_place_cache_free(fresh.cache);
       }
     }
-  for (int how = 0; how < 2; how++) qsort(spent[how], REPEATS, sizeof spent[how][0], by_value);
+  for (int how = 0; how < 2; how++) qsort(spent[how], REPEATS, sizeof spent[how][0], tl_by_real);
   return (Warm){spent[0][REPEATS / 2],
                 spent[1][REPEATS / 2],
                 per_query * (double)count[0].lookups / REPEATS,

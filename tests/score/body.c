@@ -1,4 +1,5 @@
 /* A grain's body against its true surface and moments (score.h). */
+#include "num/sort.h"
 #include "score/score.h"
 
 #include "base/mem.h"
@@ -243,16 +244,11 @@ ScoreErrors score_body(const ScorePhantom *phantom, uint32_t label, const ScoreB
   return e;
 }
 
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static double median(const ScoreErrors *errors, int64_t count) {
   double *h = malloc((size_t)count * sizeof *h), m;
   if (!h) return NAN;
   for (int64_t i = 0; i < count; i++) h[i] = errors[i].hausdorff;
-  qsort(h, (size_t)count, sizeof *h, compare);
+  qsort(h, (size_t)count, sizeof *h, tl_by_real);
   m = 0.5 * (h[(count - 1) / 2] + h[count / 2]);
   free(h);
   return m;

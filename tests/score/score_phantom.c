@@ -1,6 +1,7 @@
 /* The phantoms themselves: is what was asked for in them, and does ours agree with the given one
  * in the statistics that decide how hard a stack is? */
 #include "judge/judge.h"
+#include "num/sort.h"
 #include "score/score.h"
 
 #include <math.h>
@@ -20,11 +21,6 @@ typedef struct Statistics {
   double points, point_contacts;     /* surface points a square voxel of faces x 2/3; in contacts */
   double *histogram[3];              /* clean, low, high: cumulative */
 } Statistics;
-
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 /* ---- grains ---- */
 
@@ -50,7 +46,7 @@ static void count_grains(const ScorePhantom *p, Statistics *s) {
     square += log(d[n]) * log(d[n]);
     n++;
   }
-  qsort(d, (size_t)n, sizeof *d, compare);
+  qsort(d, (size_t)n, sizeof *d, tl_by_real);
   s->grains = (double)p->grain_count;
   s->whole = (double)n;
   s->diameter = 0.5 * (d[(n - 1) / 2] + d[n / 2]);

@@ -1,4 +1,5 @@
 /* Grains from a noisy grey stack and labels that are wrong, against the phantom's truth. */
+#include "num/sort.h"
 #include "support/tltest.h"
 
 #include "base/mem.h"
@@ -127,12 +128,8 @@ static void job_free(Job *j, int64_t most) {
   tl_free(j->corner);
 }
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 static double median(double *v, int n) {
-  qsort(v, (size_t)n, sizeof *v, by_value);
+  qsort(v, (size_t)n, sizeof *v, tl_by_real);
   return v[n / 2];
 }
 
