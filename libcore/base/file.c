@@ -12,6 +12,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+bool tl_same_file(const char *one, const char *other) {
+  struct stat a, b;
+  return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 bool tl_file_exists(const char *path) {
   return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR && errno != EACCES);
 }

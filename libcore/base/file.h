@@ -16,6 +16,8 @@ bool tl_file_exists(const char *path);
 TlStatus tl_file_size(const char *path, int64_t *bytes);
 /* Whole file into fresh memory, NUL-terminated; *size without the NUL. Owner: caller. */
 TlStatus tl_file_read(const char *path, char **text, size_t *size);
+/* Do both names lead to one file or folder? */
+bool tl_same_file(const char *one, const char *other);
 /* Write text as a whole file by temp + rename. */
 TlStatus tl_file_write(const char *path, const void *bytes, size_t size, bool overwrite);
 /* Bytes of one file into another, which is made or emptied: for a temporary. */

@@ -1,6 +1,7 @@
 #include "io/raster.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/provenance.h"
 #include "base/sandbox.h"
@@ -33,6 +34,8 @@ typedef struct Source {
   bool south_up; /* the first row is the southern one */
   bool ascii;
   double scale, offset;
+  double
+      metre_m; /* of the CRS, on the ground at the raster's middle, where it is least right; 0: not known */
 } Source;
 
 static TlStatus open_source(Source *s) {
@@ -168,31 +171,65 @@ static TlStatus check_cells(const Source *s) {
   return TL_OK;
 }
 
-/* Longitude and latitude of the raster's middle; crs: NULL where coordinates are degrees without one. */
-static bool middle_degrees(const Source *s, OGRSpatialReferenceH crs, double *lon, double *lat) {
-  const double *g = s->transform;
-  double u = 0.5 * s->columns, v = 0.5 * s->rows;
-  *lon = g[0] + u * g[1] + v * g[2];
-  *lat = g[3] + u * g[4] + v * g[5];
-  if (!crs || OSRIsGeographic(crs)) return true;
+typedef struct Degrees {
+  double lon, lat;
+} Degrees;
+
+/* Points of this CRS in degrees, in place. */
+static bool to_degrees(OGRSpatialReferenceH crs, Degrees *point, int count) {
   OGRSpatialReferenceH from = OSRClone(crs), degrees = OSRNewSpatialReference(NULL);
   OGRCoordinateTransformationH to = NULL;
   bool done = OSRSetFromUserInput(degrees, "EPSG:4326") == OGRERR_NONE;
   OSRSetAxisMappingStrategy(from, OAMS_TRADITIONAL_GIS_ORDER);
   OSRSetAxisMappingStrategy(degrees, OAMS_TRADITIONAL_GIS_ORDER);
   if (done) to = OCTNewCoordinateTransformation(from, degrees);
-  OGRGeometryH point = OGR_G_CreateGeometry(wkbPoint);
-  OGR_G_AddPoint(point, *lon, *lat, 0);
-  done = to && OGR_G_Transform(point, to) == OGRERR_NONE;
-  if (done) {
-    *lon = OGR_G_GetX(point, 0);
-    *lat = OGR_G_GetY(point, 0);
+  done = to != NULL;
+  for (int i = 0; done && i < count; i++) {
+    OGRGeometryH g = OGR_G_CreateGeometry(wkbPoint);
+    OGR_G_AddPoint(g, point[i].lon, point[i].lat, 0);
+    done = OGR_G_Transform(g, to) == OGRERR_NONE;
+    if (done) point[i] = (Degrees){OGR_G_GetX(g, 0), OGR_G_GetY(g, 0)};
+    OGR_G_DestroyGeometry(g);
   }
-  OGR_G_DestroyGeometry(point);
   if (to) OCTDestroyCoordinateTransformation(to);
   OSRDestroySpatialReference(degrees);
   OSRDestroySpatialReference(from);
   return done;
+}
+
+/* Longitude and latitude of the raster's middle; crs: NULL where coordinates are degrees without one. */
+static bool middle_degrees(const Source *s, OGRSpatialReferenceH crs, double *lon, double *lat) {
+  const double *g = s->transform;
+  double u = 0.5 * s->columns, v = 0.5 * s->rows;
+  Degrees at = {g[0] + u * g[1] + v * g[2], g[3] + u * g[4] + v * g[5]};
+  if (crs && !OSRIsGeographic(crs) && !to_degrees(crs, &at, 1)) return false;
+  *lon = at.lon;
+  *lat = at.lat;
+  return true;
+}
+
+/* Metres on the ground (of the ellipsoid WGS 84) between two near points. */
+static double apart_m(Degrees a, Degrees b) {
+  static const double EQUATOR_M = 6378137, SQUARED_ECCENTRICITY = 6.69437999014e-3;
+  const double radian = M_PI / 180;
+  double lat = 0.5 * (a.lat + b.lat) * radian, w2 = 1 - SQUARED_ECCENTRICITY * sin(lat) * sin(lat);
+  double north =
+      EQUATOR_M * (1 - SQUARED_ECCENTRICITY) / (w2 * sqrt(w2)) * (b.lat - a.lat) * radian;
+  double east = EQUATOR_M / sqrt(w2) * cos(lat) * remainder(b.lon - a.lon, 360) * radian;
+  return hypot(north, east);
+}
+
+/* Metres on the ground in one of the CRS at the raster's middle, to the east or to the north, whichever
+ * is farther from one. */
+static bool find_metre(const Source *s, OGRSpatialReferenceH crs, double *metre) {
+  static const double BASE_M = 1000;
+  const double *g = s->transform;
+  double x = g[0] + 0.5 * s->columns * g[1], y = g[3] + 0.5 * s->rows * g[5], h = 0.5 * BASE_M;
+  Degrees p[4] = {{x - h, y}, {x + h, y}, {x, y - h}, {x, y + h}};
+  if (!to_degrees(crs, p, 4)) return false;
+  double east = apart_m(p[0], p[1]) / BASE_M, north = apart_m(p[2], p[3]) / BASE_M;
+  *metre = fabs(east - 1) > fabs(north - 1) ? east : north;
+  return true;
 }
 
 /* The gdalwarp line that makes metres of it, in the UTM zone of its middle; metres: of one unit. */
@@ -221,7 +258,20 @@ static double farthest(const Source *s) {
   return fmax(fmax(fabs(s->west), fabs(east)), fmax(fabs(s->edge_y), fabs(far)));
 }
 
-static TlStatus check_crs(const Source *s, OGRSpatialReferenceH crs) {
+/* Maps for browsers (Web Mercator) stretch the ground, by 1.4 in the Alps: slopes come out flatter and
+ * runouts longer. National grids and UTM zones are within 0.4% where they are meant for. Below a tenth
+ * tl_raster_read warns. */
+static TlStatus check_scale(Source *s, OGRSpatialReferenceH crs) {
+  static const double REFUSE = 0.1;
+  char why[160];
+  if (!find_metre(s, crs, &s->metre_m) || fabs(s->metre_m - 1) <= REFUSE) return TL_OK;
+  snprintf(why, sizeof why,
+           "are in a CRS (%.60s) whose metre is %.3g m on the ground at the raster's middle",
+           OSRGetName(crs), s->metre_m);
+  return refuse_unit(s, crs, why, s->metre_m, "; or the coordinates are not of this CRS");
+}
+
+static TlStatus check_crs(Source *s, OGRSpatialReferenceH crs) {
   double most = farthest(s);
   if (OSRIsGeographic(crs) && most > 360)
     return tl_fail(
@@ -244,7 +294,7 @@ static TlStatus check_crs(const Source *s, OGRSpatialReferenceH crs) {
   }
   factor = OSRIsCompound(crs) ? OSRGetTargetLinearUnits(crs, "VERT_CS", &unit) : 1;
   if (fabs(factor - 1) > 1e-9) return refuse_heights(s, unit ? unit : "?", factor);
-  return TL_OK;
+  return check_scale(s, crs);
 }
 
 static TlStatus export_crs(const Source *s, OGRSpatialReferenceH crs, char **wkt) {
@@ -257,7 +307,7 @@ static TlStatus export_crs(const Source *s, OGRSpatialReferenceH crs, char **wkt
   return *wkt ? TL_OK : TL_ENOMEM;
 }
 
-static TlStatus take_file_crs(const Source *s, bool metres, char **wkt) {
+static TlStatus take_file_crs(Source *s, bool metres, char **wkt) {
   OGRSpatialReferenceH crs = GDALGetSpatialRef(s->set);
   if (crs) {
     TL_TRY(check_crs(s, crs));
@@ -272,7 +322,7 @@ static TlStatus take_file_crs(const Source *s, bool metres, char **wkt) {
   return *wkt ? TL_OK : TL_ENOMEM;
 }
 
-static TlStatus take_crs(const Source *s, const TlRasterOptions *options, char **wkt) {
+static TlStatus take_crs(Source *s, const TlRasterOptions *options, char **wkt) {
   if (!options->crs || !options->crs[0]) return take_file_crs(s, options->metres, wkt);
   OGRSpatialReferenceH crs = OSRNewSpatialReference(NULL);
   CPLErrorReset();
@@ -414,6 +464,7 @@ static TlStatus tell_head(TlSandbox *s, void *of) {
   TlRaster *r = &j->raster;
   uint8_t south_up = j->south_up;
   TL_TRY(tl_sandbox_pass(s, &south_up, sizeof south_up));
+  TL_TRY(tl_sandbox_pass(s, &j->source.metre_m, sizeof j->source.metre_m));
   j->south_up = south_up != 0;
   TL_TRY(tl_sandbox_pass(s, &r->nx, sizeof r->nx));
   TL_TRY(tl_sandbox_pass(s, &r->ny, sizeof r->ny));
@@ -501,6 +552,15 @@ static TlStatus take_rows(TlSandbox *sandbox, bool south_up, TlRaster *raster) {
   return TL_OK;
 }
 
+static void warn_of_scale(const char *path, double metre_m) {
+  static const double WARN = 0.01;
+  if (metre_m > 0 && fabs(metre_m - 1) > WARN)
+    tl_log_warn("%s: a metre of its CRS is %.4g m on the ground at the raster's middle: distances, "
+                "slopes and "
+                "runouts are off by as much; the national grid or a UTM zone is right",
+                path, metre_m);
+}
+
 TlStatus tl_raster_read(TlRaster *raster, const char *path, const TlRasterOptions *options) {
   Job job = {.options = options ? *options : (TlRasterOptions){0}};
   TlSandbox *sandbox = NULL;
@@ -517,6 +577,7 @@ TlStatus tl_raster_read(TlRaster *raster, const char *path, const TlRasterOption
                      job.options.crop ? " inside the crop" : "");
   tl_sandbox_close(&sandbox);
   tl_free(job.crs);
+  if (status == TL_OK) warn_of_scale(path, job.source.metre_m);
   if (status == TL_OK)
     *raster = *r;
   else

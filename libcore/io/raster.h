@@ -9,7 +9,8 @@
  *
  * Refused (TL_EINPUT): degrees (a geographic CRS; or no CRS, |x| and |y| <= 360 and cells under 0.1
  * unless options say metres; a geographic CRS over coordinates beyond 360 is refused as
- * contradictory unless options name the true CRS), units other than metres, rotated or non-square
+ * contradictory unless options name the true CRS), units other than metres, a CRS whose metre is more
+ * than a tenth off on the ground (Web Mercator; from a hundredth on it is warned of), rotated or non-square
  * cells, several bands, several rasters in one file, no data at all, heights that are surely
  * undeclared no-data, text that is not a number, files cut short (the row is named). GDAL never
  * prints: its words come back in the message, and it decodes a file in a process of its own

@@ -485,6 +485,57 @@ TlBlockMoment tl_block_between(const TlBlockMoment *a, const TlBlockMoment *b, d
       .moves = a->moves || b->moves};
 }
 
+/* ---- the same blocks in two runs ---- */
+
+static TlVec3 place_at(const TlBlocks *all, const TlBlock *b, int64_t moment) {
+  return all->moment[b->first + moment].place_m;
+}
+
+/* A block to be ordered by where it starts and how large it is. */
+typedef struct Start {
+  double by[4];
+  int64_t block;
+} Start;
+
+static int by_start(const void *one, const void *two) {
+  const Start *a = one, *b = two;
+  for (int k = 0; k < 4; k++)
+    if (a->by[k] != b->by[k]) return a->by[k] < b->by[k] ? -1 : 1;
+  return (a->block > b->block) - (a->block < b->block);
+}
+
+/* The same size and start they have. */
+static bool same_path(const TlBlocks *all, const TlBlock *a, const TlBlock *b) {
+  int64_t last = (a->count < b->count ? a->count : b->count) - 1;
+  for (; last > 0; last--) {
+    const TlBlockMoment *x = &all->moment[a->first + last], *y = &all->moment[b->first + last];
+    if (x->time_s == y->time_s) break; /* the last ones may be the ends of the runs */
+  }
+  TlVec3 x = place_at(all, a, last), y = place_at(all, b, last);
+  return x.x == y.x && x.y == y.y && x.z == y.z;
+}
+
+TlStatus tl_blocks_twice(const TlBlocks *all, int64_t *count, int64_t *other) {
+  Start *start;
+  *count = 0;
+  if (all->runs < 2) return TL_OK;
+  TL_TRY(TL_NEW(start, (size_t)all->count));
+  for (int64_t i = 0; i < all->count; i++) {
+    TlVec3 x = place_at(all, &all->block[i], 0);
+    start[i] = (Start){{x.x, x.y, x.z, all->block[i].volume_m3}, i};
+  }
+  if (all->count > 0) qsort(start, (size_t)all->count, sizeof *start, by_start);
+  for (int64_t i = 1; i < all->count; i++) {
+    const TlBlock *a = &all->block[start[i - 1].block], *b = &all->block[start[i].block];
+    if (memcmp(start[i - 1].by, start[i].by, sizeof start[i].by) != 0 || a->run == b->run) continue;
+    if (!same_path(all, a, b)) continue;
+    if (*count == 0 || b->run < *other) *other = b->run;
+    ++*count;
+  }
+  tl_free(start);
+  return TL_OK;
+}
+
 bool tl_blocks_together(const TlBlock *one, const TlBlock *other) {
   return one->run == other->run && one->release == other->release;
 }

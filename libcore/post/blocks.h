@@ -88,6 +88,9 @@ void tl_block_paths_free(TlBlockPaths *paths);
 
 /* The part t of the way from a to b, 0 to 1: place, speed and energies are linear. */
 TlBlockMoment tl_block_between(const TlBlockMoment *a, const TlBlockMoment *b, double t);
+/* Blocks whose size and path, as far as both go, another run's block has too: the same draws, which count
+ * twice. *other: the first such run; unchanged where there is none. */
+TlStatus tl_blocks_twice(const TlBlocks *blocks, int64_t *count, int64_t *other);
 /* Are they of one release? Those of one stand behind each other among the blocks. */
 bool tl_blocks_together(const TlBlock *one, const TlBlock *other);
 /* Whether the ground under its last place was filled in (shape/terrain.h); of one that left: measured. */

@@ -278,16 +278,21 @@ static int64_t of_cell(const Maps *m, int64_t first) {
   return n;
 }
 
+/* The time in which so many releases come as the runs have. */
+static double sampled_years(const Maps *m, const TlMapOptions *out) {
+  return (double)m->blocks->releases / out->release_per_year;
+}
+
 /* Leaves the intensities in map. The energy that is exceeded less often than once in these years, of
  * releases that come as often as release_per_year says: of the n releases of which a block passes a cell
- * the (k + 1)th largest, where k of all releases are as many as come in that time. None where they are
- * rarer. Its Swiss intensity: 1 up to 30 kJ, 2 up to 300 kJ, 3 above. */
+ * the (k + 1)th largest, k the most releases that are still fewer than one in that time. None where those
+ * that pass are. Its Swiss intensity: 1 up to 30 kJ, 2 up to 300 kJ, 3 above. */
 static TlStatus write_return(const Maps *m, const TlMapOptions *out, int years, double *map,
                              double *scratch) {
-  double releases = (double)m->blocks->releases / (out->release_per_year * years);
-  int64_t k = (int64_t)fmin(floor(releases * (1 + 1e-12)), 1e18);
+  double sampled = sampled_years(m, out), periods = sampled / years;
+  int64_t k = (int64_t)fmin(fmax(0, ceil(periods * (1 - 1e-12)) - 1), 1e18);
   int64_t cells = m->grid.nx * m->grid.ny;
-  char name[48], meaning[200];
+  char name[48], meaning[320], of[120];
   for (int64_t i = 0; i < cells; i++) map[i] = NAN;
   for (int64_t i = 0, n; i < m->entries; i += n) {
     n = of_cell(m, i);
@@ -296,11 +301,13 @@ static TlStatus write_return(const Maps *m, const TlMapOptions *out, int years, 
     qsort(scratch, (size_t)passed, sizeof *scratch, falling);
     map[m->entry[i].cell] = scratch[k];
   }
+  snprintf(of, sizeof of, "%.6g releases a year, by the %lld releases of %.4g years%s",
+           out->release_per_year, (long long)m->blocks->releases, sampled,
+           periods < 1 ? ", the largest of which is too small for it" : "");
   snprintf(name, sizeof name, "energy_kJ_%dy", years);
   snprintf(meaning, sizeof meaning,
-           "kinetic energy that is exceeded in the cell less often than once in %d years, of %.6g "
-           "releases a year",
-           years, out->release_per_year);
+           "kinetic energy that is exceeded in the cell less often than once in %d years, of %s",
+           years, of);
   TL_TRY(write_map(m, out, name, "kJ", meaning, map));
   for (int64_t i = 0; i < cells; i++)
     if (!isnan(map[i])) map[i] = map[i] > 300 ? 3 : map[i] > 30 ? 2 : 1;
@@ -308,8 +315,8 @@ static TlStatus write_return(const Maps *m, const TlMapOptions *out, int years, 
   snprintf(
       meaning, sizeof meaning,
       "intensity of events of %d years: 1 weak, up to 30 kJ; 2 medium, up to 300 kJ; 3 strong; "
-      "of %.6g releases a year",
-      years, out->release_per_year);
+      "of %s",
+      years, of);
   return write_map(m, out, name, "", meaning, map);
 }
 
@@ -359,13 +366,33 @@ static TlStatus write_danger(const Maps *m, const TlMapOptions *out, double *lev
   char meaning[320];
   snprintf(meaning, sizeof meaning,
            "danger level of single cells by the matrix %s: 1 residual, 2 low (yellow), 3 medium "
-           "(blue), 4 high (red); of %.6g releases a year; the matrix was given for this map and "
-           "was not compared with a guideline",
-           out->danger, out->release_per_year);
+           "(blue), 4 high (red); of %.6g releases a year, by %.4g years of them; the matrix was "
+           "given for this map and was not compared with a guideline",
+           out->danger, out->release_per_year, sampled_years(m, out));
   TlMapFile file = map_file(m, out, "danger", "", meaning);
   if (strcmp(out->extension, "tif") == 0) file.colour = danger_colour;
   file.colours = HIGH;
   return tl_maps_raster(m->blocks, &file, level);
+}
+
+/* As for quantiles of runouts, ten releases should lie beyond: they come in ten periods. */
+static void warn_of_periods(const Maps *m, const TlMapOptions *out) {
+  enum { BEYOND = 10 };
+  double sampled = sampled_years(m, out);
+  int longest = years[PERIODS - 1];
+  if (sampled < longest)
+    tl_log_warn("%lld releases, of which %.6g come a year, are those of %.4g years: maps of %d "
+                "years%s hold the largest energies of the sample, which are too small, and cells "
+                "that no block reached look safer than they are; %.0f releases make %d years, %.0f "
+                "ten times as many",
+                (long long)m->blocks->releases, out->release_per_year, sampled, longest,
+                out->danger ? " and danger levels" : "", ceil(longest * out->release_per_year),
+                longest, ceil(BEYOND * longest * out->release_per_year));
+  else if (sampled < BEYOND * longest)
+    tl_log_warn("%lld releases, of which %.6g come a year, are those of %.4g years: maps of %d "
+                "years rest on fewer than %d of them in a cell; %.0f releases would do",
+                (long long)m->blocks->releases, out->release_per_year, sampled, longest, BEYOND,
+                ceil(BEYOND * longest * out->release_per_year));
 }
 
 static TlStatus write_periods(const Maps *m, const TlMapOptions *out, double *map, double *scratch,
@@ -380,12 +407,18 @@ static TlStatus write_periods(const Maps *m, const TlMapOptions *out, double *ma
     for (int64_t i = 0; i < cells; i++) level[i] = NAN;
     for (int64_t i = 0; i < m->entries; i++) level[m->entry[i].cell] = RESIDUAL;
   }
+  TL_TRY_GOTO(
+      status,
+      tl_figures_add(figures, "map_years_of_releases", sampled_years(m, out), "a", "post/maps.h"),
+      done);
+  warn_of_periods(m, out);
   for (int k = 0; status == TL_OK && k < PERIODS; k++) {
     status = write_return(m, out, years[k], map, scratch);
     for (int64_t i = 0; level && status == TL_OK && i < cells; i++)
       if (!isnan(map[i])) level[i] = fmax(level[i], matrix.level[(int)map[i] - 1][k]);
   }
   if (status == TL_OK && level) status = write_danger(m, out, level, figures);
+done:
   tl_free(level);
   return status;
 }

@@ -101,13 +101,15 @@ static double reduction_overhead(const TlStepReport *r) {
   C(largest_residual_m_s, "m/s", "nonsmooth: largest residual of such solves so far",              \
     row->run->state->totals.unconverged_m_s)                                                       \
   C(overlap_m, "m", "deepest overlap of two grains", row->r->overlap_m)                            \
-  C(overlap_share, "", "largest overlap of two grains over the smaller radius",                    \
+  C(overlap_share, "",                                                                             \
+    "largest overlap of two grains over the radius of the smaller one's bounding sphere",          \
     row->r->overlap_share)                                                                         \
   C(boundary_overlap_m, "m", "deepest overlap of a grain and a boundary",                          \
     row->r->boundary_overlap_m)                                                                    \
   C(boundary_overlap_share, "", "largest overlap with a boundary over the grain's radius",         \
     row->r->boundary_overlap_share)                                                                \
-  C(deepest_overlap_share, "", "deepest overlap of two grains so far, over the smaller radius",    \
+  C(deepest_overlap_share, "",                                                                     \
+    "deepest overlap of two grains so far, over the radius of the smaller one's bounding sphere",  \
     row->run->state->totals.overlap_share)                                                         \
   C(deepest_boundary_overlap_share, "",                                                            \
     "deepest overlap with a boundary so far, over the grain's radius",                             \

@@ -57,6 +57,15 @@ static TlStatus check_local(const Places *p, const char *path, double x, double 
       x, y, t->origin[0], t->origin[1], t->origin[2], east, north);
 }
 
+enum { HIGH = 100 }; /* metres above the ground: more than blocks are dropped from */
+
+static void warn_of_drop(const char *key, double above_ground_m) {
+  if (above_ground_m > HIGH)
+    tl_log_warn(
+        "%s: starts %g m above the ground: it is counted from the ground, not from sea level", key,
+        above_ground_m);
+}
+
 /* z: NULL where it is no height of its own. */
 static TlStatus settle(const Places *p, const char *path, double *x, double *y, double *z) {
   if (!p->crs) return check_local(p, path, *x, *y);
@@ -87,15 +96,18 @@ static TlStatus settle_release(const Places *p, bool draws, TlReleaseSetup *r) {
     snprintf(path, sizeof path, "release.polygon.%lld.x_m", (long long)i);
     TL_TRY(settle(p, path, &corner[i].x_m, &corner[i].y_m, NULL));
   }
+  warn_of_drop("release.above_ground_m", r->above_ground_m);
   return TL_OK;
 }
 
 /* High above the ground, perhaps just above it when the origin's height is subtracted. position_m: local by now. */
 static void warn_of_height(const Places *p, const TlBodySetup *body, int64_t i) {
-  enum { HIGH = 100 }; /* metres: more than blocks are dropped from */
   const TlTerrain *t = p->terrain;
   const double *at = body->position_m;
   double ground, z = at[2];
+  char key[64];
+  snprintf(key, sizeof key, "bodies.%lld.above_ground_m", (long long)i);
+  warn_of_drop(key, body->above_ground_m);
   if (body->above_ground_m >= 0 || !tl_terrain_height(t, at[0], at[1], &ground, NULL) ||
       z <= ground + HIGH)
     return;

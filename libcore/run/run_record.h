@@ -64,7 +64,7 @@
     run->state->totals.wall_s)                                                                     \
   F(double, cpu_s, "s", TL_SAVE | TL_SUM, "CPU time of the stepping", run->state->totals.cpu_s)    \
   F(double, overlap_share, "1", TL_SAVE,                                                           \
-    "deepest overlap of two grains over the smaller radius so far",                                \
+    "deepest overlap of two grains over the smaller bounding radius so far",                       \
     run->state->totals.overlap_share)                                                              \
   F(double, overlap_m, "m", TL_SAVE, "deepest overlap of two grains so far",                       \
     run->state->totals.overlap_m)                                                                  \

@@ -221,7 +221,7 @@ static void add_contact(const Low *l, const TlPenaltyForce *p, const TlSlot *at,
   sum->force = tl_add(sum->force, p->force);
   sum->torque = tl_add(sum->torque, p->torque_a);
   for (int k = 0; k < 2; k++) sum->stiffness[k] += p->stiffness_a[k];
-  sum->points += p->points;
+  sum->contacts++;
   sum->elastic_J += p->elastic_J;
   sum->slip_J += p->slip_J;
   sum->wall_J += p->wall_work_J;
@@ -255,7 +255,7 @@ static void add_lane(const Low *l, int k) {
   sum->torque = tl_add(sum->torque, lane(x->torque_a, k));
   sum->stiffness[0] += x->stiff[k];
   sum->stiffness[1] += x->stiff_a[k];
-  sum->points++;
+  sum->contacts++;
   sum->elastic_J += x->elastic[k];
   sum->slip_J += x->slip[k];
   TlForceViscous *viscous = &work->viscous[at->number];
@@ -641,7 +641,7 @@ TlForceSum tl_contact_forces_of_collider(const TlForceStep *s, int64_t i) {
     sum.force = tl_sub(sum.force, p->force);
     sum.torque = tl_add(sum.torque, p->torque_b);
     for (int c = 0; c < 2; c++) sum.stiffness[c] += (double)p->stiffness_b[c];
-    sum.points += p->points;
+    sum.contacts++;
   }
   return sum;
 }
@@ -651,13 +651,13 @@ TlForceSum tl_contact_forces_of_body(const TlForceStep *s, int64_t i) {
   int64_t first = b->first[i], parts = b->parts[i];
   if (parts == 0) {
     TlForceSum sum = tl_contact_forces_of_collider(s, first);
-    b->colliders.contacts[first] = (int32_t)sum.points;
+    b->colliders.contacts[first] = (int32_t)sum.contacts;
     return sum;
   }
-  TlForceSum all = {.points = 0};
+  TlForceSum all = {.contacts = 0};
   for (int64_t k = first; k < first + parts; k++) {
     TlForceSum one = tl_contact_forces_of_collider(s, k);
-    b->colliders.contacts[k] = (int32_t)one.points;
+    b->colliders.contacts[k] = (int32_t)one.contacts;
     TlVec3 arm = tl_collider_arm(b, k);
     all.force = tl_add(all.force, one.force);
     all.torque = tl_add(all.torque, tl_add(one.torque, tl_cross(arm, one.force)));
@@ -672,7 +672,7 @@ TlForceSum tl_contact_forces_of_body(const TlForceStep *s, int64_t i) {
     all.contact_N += one.contact_N;
     all.boundary_N += one.boundary_N;
     all.wall_viscous_J += one.wall_viscous_J;
-    all.points += one.points;
+    all.contacts += one.contacts;
   }
   return all;
 }

@@ -48,7 +48,7 @@ typedef struct TlForceSum {
   /* as in the report (step.h) */
   double elastic_J, slip_J, wall_J, contact_N, boundary_N;
   double wall_viscous_J; /* of wall_J the dashpots' */
-  int64_t points;
+  int64_t contacts;      /* as frames hold them: a row each, whatever number of points bears it */
 } TlForceSum;
 
 /* Of one thread. */

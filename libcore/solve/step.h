@@ -57,7 +57,8 @@ enum { TL_LOSSES_HALVES, TL_LOSSES_WHOLE, TL_LOSSES_UNKNOWN };
   F(int64_t, rechecks, "", TL_ALIKE, "corrections after the move")                                 \
   F(double, rest_residual_m_s, "m/s", TL_MOST, "largest correction of a velocity, last sweep")     \
   F(double, overlap_m, "m", TL_MOST, "deepest overlap of two grains")                              \
-  F(double, overlap_share, "1", TL_MOST, "deepest overlap of two grains over the smaller radius")  \
+  F(double, overlap_share, "1", TL_MOST,                                                           \
+    "deepest overlap of two grains over the smaller bounding radius")                              \
   F(double, boundary_overlap_m, "m", TL_MOST, "deepest overlap of a grain and a boundary")         \
   F(double, boundary_overlap_share, "1", TL_MOST, "the same over the grain's radius")              \
   EXACT(double, kinetic_J, "J", TL_EXACT_SUM,                                                      \

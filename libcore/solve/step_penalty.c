@@ -134,7 +134,7 @@ static void add(TlExact *sum, double term) {
 /* What its contacts' dashpots and its bonds' dampers take of a body. */
 static void book_dampers(const Forces *f, int64_t i, const TlForceSum *sum, const Motion *m,
                          TlStepSums *sums) {
-  if (sum->points) add(&sums->viscous_J, -work(f, sum->viscous, sum->viscous_torque, m));
+  if (sum->contacts) add(&sums->viscous_J, -work(f, sum->viscous, sum->viscous_torque, m));
   if (f->bodies->flags[i] & TL_BODY_NET)
     add(&sums->net_damping_J, -work(f, f->net.drag[i], f->net.drag_torque[i], m));
 }

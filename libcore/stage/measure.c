@@ -1,6 +1,7 @@
 /* What a run says, as numbers. */
 #include "stage/results.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "post/avaframe.h"
@@ -310,6 +311,28 @@ static TlStatus measure_frames(const TlStageCall *call, const TlMeasureStage *o,
   return status;
 }
 
+/* Of what maps, trajectories and fences of these blocks cannot show. */
+static TlStatus warn_of_blocks(const TlBlocks *blocks, const char *const *run) {
+  int64_t fate[TL_FATES] = {0}, twice, other = 0;
+  for (int64_t i = 0; i < blocks->count; i++) fate[blocks->block[i].end]++;
+  if (fate[TL_FATE_MOVING] > 0)
+    tl_log_warn("%lld of %lld blocks still moved in the last frame of their run: what they would "
+                "have reached is in no map and passes no fence; a longer time.duration_s lets them "
+                "come to rest",
+                (long long)fate[TL_FATE_MOVING], (long long)blocks->count);
+  if (fate[TL_FATE_UNRESOLVED] > 0)
+    tl_log_warn("%lld of %lld blocks were frozen or taken out as unresolved, and went no farther",
+                (long long)fate[TL_FATE_UNRESOLVED], (long long)blocks->count);
+  TL_TRY(tl_blocks_twice(blocks, &twice, &other));
+  if (twice > 0)
+    tl_log_warn(
+        "%lld blocks have the size and the path of blocks of another run (%s has such): the "
+        "same draws count twice, and the sample looks larger than it is; another seed of "
+        "the study gives others",
+        (long long)twice, run[other]);
+  return TL_OK;
+}
+
 static TlStatus measure_blocks(const TlStageCall *call, const TlMeasureStage *o,
                                TlFigures *figures) {
   static const char *const map[] = {NULL, "tif", "asc"};
@@ -319,7 +342,15 @@ static TlStatus measure_blocks(const TlStageCall *call, const TlMeasureStage *o,
   TL_TRY(TL_NEW(run, (size_t)o->with.count + 1));
   run[0] = call->input[0];
   for (int64_t i = 0; i < o->with.count; i++) run[i + 1] = o->with.items[i];
-  TlStatus status = tl_blocks_read(run, o->with.count + 1, &blocks);
+  TlStatus status = TL_OK;
+  for (int64_t i = 1; status == TL_OK && i <= o->with.count; i++)
+    for (int64_t k = 0; status == TL_OK && k < i; k++)
+      if (tl_same_file(run[k], run[i]))
+        status =
+            tl_fail(TL_EUSAGE,
+                    "--with=%s: this run was given already; its blocks would count twice", run[i]);
+  if (status == TL_OK) status = tl_blocks_read(run, o->with.count + 1, &blocks);
+  if (status == TL_OK) status = warn_of_blocks(&blocks, run);
   if (status == TL_OK && o->maps)
     status = tl_maps_write(&blocks, run,
                            &(TlMapOptions){.folder = call->output,

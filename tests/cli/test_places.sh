@@ -86,6 +86,9 @@ refused local.yaml --set 'bodies.0.position_m=[5200065,1000055,20]' -- "bodies.0
 solve crs.yaml -o tall --set 'bodies.0.position_m=[1000055,5200065,3022]' || fail "a tall start: $(cat err)"
 says "bodies.0.position_m: starts 1508 m above the ground, at x = 1000055, y = 5200065, z = 3022 m of the CRS"
 grep -q "above the ground" <(solve crs.yaml -o fine-crs; cat err) && fail "a sound height of the CRS is warned of"
+sed -E 's/position_m: \[([^],]*), *([^],]*), *[^]]*\]/position_m: [\1, \2, 0], above_ground_m: 300/' crs.yaml >drop.yaml
+solve drop.yaml -n
+says "bodies.0.above_ground_m: starts 300 m above the ground: it is counted from the ground, not from sea level"
 cat >alone.yaml <<'YAML'
 catalog: c.tals
 time: {dt_s: 2.0e-3, steps: 1}

@@ -81,6 +81,10 @@ tif("wide.tif", memory(), (WEST, 5, 0, NORTH, 0, -7))
 tif("high-feet.tif", memory(), unit="ft")
 datum = osr.SpatialReference(); datum.SetFromUserInput("EPSG:32632+8228")
 tif("datum-feet.tif", memory(), srs=datum.ExportToWkt())
+tif("browser.tif", memory(3857, 5, 1.2e6, 5.9e6))
+tif("sphere.tif", memory(3395, 5, 1.2e6, 5.9e6))
+tif("south-sea.tif", memory(3857, 5, 1.2e6, 1.5e6))
+tif("europe.tif", memory(3035, 5, 2.6e6, 2.0e6))
 gdal.Warp("zeros.tif", "rotated.tif", resampleAlg="bilinear")
 gdal.Warp("warped.tif", "rotated.tif", resampleAlg="bilinear", dstNodata=-9999)
 gdal.Translate("declared.tif", "zeros.tif", noData=0)
@@ -135,6 +139,17 @@ refused rotated.tif "gdalwarp -r bilinear -dstnodata -9999 rotated.tif OUT.tif"
 refused wide.tif "gdalwarp -tr 5 5 -r bilinear -dstnodata -9999 wide.tif OUT.tif"
 refused high-feet.tif "gdal_calc.py -A high-feet.tif --calc='A*0.3048' --outfile=OUT.tif"
 refused datum-feet.tif "gdal_translate -a_srs EPSG:CODE datum-feet.tif FLAT.tif" "gdal_calc.py -A FLAT.tif --calc='A*0.3048'"
+# a CRS whose metres are none on the ground: refused from a tenth on, below it is said, and the national grids are taken
+for name in browser.tif sphere.tif; do
+  refused $name "whose metre is 0.68" "gdalwarp -t_srs EPSG:32632 -tr 3.4"
+done
+for name in south-sea.tif europe.tif; do
+  "$BIN/talus-topo" $name --catalog=c.tals --name=${name%.tif} >out 2>err || fail "$name: $(cat err)"
+done
+"$BIN/talus-topo" south-sea.tif --catalog=c.tals --name=sea2 >out 2>err
+grep -q 'a metre of its CRS is 0.967 m' err || fail "stretched by 3%: $(cat err)"
+"$BIN/talus-topo" a.tif --catalog=c.tals --name=utm >out 2>err
+grep -q 'metre of its CRS' err && fail "a UTM zone: $(cat err)"
 # What gdalwarp leaves in the corners when it is not told otherwise is a height of 0, and no ground; the lines above
 # tell it otherwise, and what they make is taken.
 refused zeros.tif "are above 1500 m" "gdal_translate -a_nodata 0 zeros.tif OUT.tif"
