@@ -135,10 +135,37 @@ static void survey_slopes(const TlTerrain *t, TlTerrainSurvey *s) {
   s->slope_quantile[2] = quantile(bins, s->patches, 0.95);
 }
 
+/* How far a sample lies above the highest of those around it, or below the lowest. */
+static double stands_out(const TlTerrain *t, int64_t i, int64_t j) {
+  double low = INFINITY, high = -INFINITY, z = t->height_m[j * t->nx + i];
+  for (int64_t v = j - 1; v <= j + 1; v++)
+    for (int64_t u = i - 1; u <= i + 1; u++) {
+      double other = t->height_m[v * t->nx + u];
+      if ((u == i && v == j) || isnan(other)) continue;
+      low = fmin(low, other);
+      high = fmax(high, other);
+    }
+  return fmax(z - high, low - z);
+}
+
+/* No rock needle is as thin as a cell and stands 100 m, and five cells, out. */
+static void survey_spikes(const TlTerrain *t, TlTerrainSurvey *s) {
+  double least = fmax(100, 5 * t->cell_m);
+  for (int64_t j = 1; j < t->ny - 1; j++)
+    for (int64_t i = 1; i < t->nx - 1; i++) {
+      if (!(stands_out(t, i, j) > least)) continue; /* nor where there is no height */
+      if (s->spikes++ > 0) continue;
+      s->spike_east_m = t->origin[0] + t->x0_m + (double)i * t->cell_m;
+      s->spike_north_m = t->origin[1] + t->y0_m + (double)j * t->cell_m;
+      s->spike_m = t->origin[2] + t->height_m[j * t->nx + i];
+    }
+}
+
 void tl_terrain_survey(const TlTerrain *terrain, TlTerrainSurvey *survey) {
   *survey = (TlTerrainSurvey){0};
   survey_heights(terrain, survey);
   survey_slopes(terrain, survey);
+  survey_spikes(terrain, survey);
   survey->memory_bytes =
       4 * survey->samples + 16 * terrain->bnx * terrain->bny + 4 * terrain->band_count;
 }

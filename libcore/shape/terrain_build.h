@@ -47,6 +47,8 @@ typedef struct TlTerrainSurvey {
   double slope_quantile[3]; /* 5, 50, 95% of the patches, degrees, to 0.1 degree */
   double slope_max_deg;
   double area_m2, surface_m2; /* of the patches, in plan and along the ground */
+  int64_t spikes; /* samples far above or below all eight around them: faults of a raster */
+  double spike_east_m, spike_north_m, spike_m; /* of the first of them: CRS coordinates, height */
   int64_t memory_bytes;
 } TlTerrainSurvey;
 void tl_terrain_survey(const TlTerrain *terrain, TlTerrainSurvey *survey);

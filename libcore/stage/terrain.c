@@ -74,9 +74,27 @@ static TlStatus report_raster(TlReport *report, const TlRaster *raster) {
   return status;
 }
 
+/* Heights of another unit than metres, and faults of the raster. */
+static void warn_of_heights(const TlTerrainSurvey *s) {
+  static const double STEEP_DEG = 45; /* steeper on the mean than the sides of alpine valleys */
+  if (s->slope_mean_deg > STEEP_DEG)
+    tl_log_warn("the ground is %.3g degrees steep on the mean: are the heights in metres (not in "
+                "feet, or tenths "
+                "of a metre)?",
+                s->slope_mean_deg);
+  if (s->spikes > 0)
+    tl_log_warn(
+        "%lld sample%s more than 100 m above or below all around them, the first at east "
+        "%.10g, "
+        "north %.10g m with a height of %.6g m: faults of the raster, which blocks would hit",
+        (long long)s->spikes, s->spikes == 1 ? " stands" : "s stand", s->spike_east_m,
+        s->spike_north_m, s->spike_m);
+}
+
 static TlStatus report_terrain(TlReport *report, const TlTerrain *t, double seconds) {
   TlTerrainSurvey s;
   tl_terrain_survey(t, &s);
+  warn_of_heights(&s);
   TL_TRY(tl_report_int(report, "data", s.data, ""));
   TL_TRY(tl_report_int(report, "holes_filled", t->holes_filled, ""));
   TL_TRY(tl_report_int(report, "origin_east", (int64_t)t->origin[0], "m"));

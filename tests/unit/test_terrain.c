@@ -526,6 +526,17 @@ START_TEST(survey_counts_and_measures) {
   CK_NEAR(s.slope_quantile[1], 30, 0.06);
   CK_NEAR(s.surface_m2, 200 * 110 / cos(asin(0.5)), 0.1);
   CK_NEAR(s.z_max_m, 1000 + tan30 * 200, 1e-5);
+  ck_assert_int_eq(s.spikes, 0);
+  t.height_m[7 * t.nx + 30] += 90; /* a tower */
+  tl_terrain_survey(&t, &s);
+  ck_assert_int_eq(s.spikes, 0);
+  t.height_m[7 * t.nx + 30] += 40; /* a fault, and a pit beside it */
+  t.height_m[11 * t.nx + 12] = -300;
+  tl_terrain_survey(&t, &s);
+  ck_assert_int_eq(s.spikes, 2);
+  CK_NEAR(s.spike_east_m, t.origin[0] + t.x0_m + 30 * 5, 1e-9);
+  CK_NEAR(s.spike_north_m, t.origin[1] + t.y0_m + 7 * 5, 1e-9);
+  CK_NEAR(s.spike_m, 1000 + tan30 * 150 + 130, 1e-3);
   tl_terrain_free(&t);
 }
 END_TEST
