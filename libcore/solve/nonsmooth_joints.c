@@ -144,11 +144,17 @@ TlStatus tl_ns_joints_find(const TlBodies *b, const double *inverse_mass,
 /* A joint while its rows are made. */
 typedef struct Maker {
   const TlNsProblem *q;
+  TlNsOrigin *o;
   TlNsJoint *joint;
-  TlVec3 ra, rb; /* from the centres to the low anchor and to the high one */
+  TlVec3 ra, rb;        /* from the centres to the low anchor and to the high one */
+  TlVec3 low, apart;    /* the low anchor, and where it is as seen from the high one */
+  TlVec3 force, moment; /* impulses to start from */
+  TlNsRow along;        /* of motor and limits */
+  double travel;        /* along it */
   double h, upsilon;
-  bool impact;
+  bool impact, warm;
 } Maker;
+static const TlVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 
 /* Of a constraint that is violated by g. */
 static double wanted(const Maker *m, const TlNsRow *row, double g) {
@@ -211,106 +217,130 @@ TlVec3 tl_ns_slider_axis(const TlNsOrigin *o) {
   return tl_quat_rotate(o->turn[1], o->row.slider.axis_high);
 }
 
+/* The two anchors stay in one place. */
+static void add_ball(Maker *m) {
+  for (int k = 0; k < 3; k++)
+    add_point(m, axes[k], m->rb, tl_dot(axes[k], m->apart), tl_dot(axes[k], m->force));
+}
+
+static void add_weld(Maker *m) {
+  const TlNsOrigin *o = m->o;
+  TlVec3 off = turn_between(o->turn[0], tl_quat_mul(o->turn[1], o->row.weld.turn));
+  add_ball(m);
+  for (int k = 0; k < 3; k++)
+    add_turn(m, axes[k], tl_dot(axes[k], off), tl_dot(axes[k], m->moment));
+}
+
+static void add_hinge(Maker *m) {
+  TlNsOrigin *o = m->o;
+  const TlHinge *hinge = &o->row.hinge;
+  TlVec3 t[2];
+  add_ball(m);
+  o->axis = tl_quat_rotate(o->turn[1], hinge->axis_high);
+  TlVec3 off = tl_cross(o->axis, tl_quat_rotate(o->turn[0], hinge->axis_low));
+  across(o->axis, t);
+  for (int k = 0; k < 2; k++) add_turn(m, t[k], tl_dot(t[k], off), tl_dot(t[k], m->moment));
+  m->along = (TlNsRow){.turn_a = o->axis, .turn_b = tl_scale(-1, o->axis)};
+  if (o->limited) m->travel = angle_of(&o->limit, o->turn[0], o->turn[1], o->axis);
+}
+
+static void add_slider(Maker *m) {
+  TlNsOrigin *o = m->o;
+  TlNsJoint *joint = m->joint;
+  TlVec3 arm_b = tl_sub(m->low, o->centre[1]), t[2];
+  o->axis = tl_ns_slider_axis(o);
+  across(o->axis, t);
+  for (int k = 0; k < 2; k++)
+    add_point(m, t[k], arm_b, tl_dot(t[k], m->apart), tl_dot(t[k], m->force));
+  TlVec3 off = turn_between(o->turn[0], tl_quat_mul(o->turn[1], o->row.slider.turn));
+  add_turn(m, o->axis, tl_dot(o->axis, off), tl_dot(o->axis, m->moment));
+  for (int k = 0; k < 2 && !o->control.tilts; k++)
+    add_turn(m, t[k], tl_dot(t[k], off), tl_dot(t[k], m->moment));
+  m->along = (TlNsRow){.along = o->axis,
+                       .turn_a = tl_cross(m->ra, o->axis),
+                       .turn_b = tl_scale(-1, tl_cross(arm_b, o->axis))};
+  m->travel = tl_dot(o->axis, m->apart);
+  if (!o->control.driven) return;
+  joint->row[joint->rows] = m->along;
+  joint->row[joint->rows].rhs = o->control.speed;
+  joint->row[joint->rows++].lambda = tl_dot(o->axis, m->force);
+}
+
+/* A rod; a distance with play has stops. */
+static void add_distance(Maker *m) {
+  TlNsOrigin *o = m->o;
+  const TlDistance *distance = &o->row.distance;
+  m->travel = tl_norm(m->apart);
+  o->axis = m->travel > 0 ? tl_scale(1 / m->travel, m->apart) : axes[2];
+  m->along = (TlNsRow){.along = o->axis,
+                       .turn_a = tl_cross(m->ra, o->axis),
+                       .turn_b = tl_scale(-1, tl_cross(m->rb, o->axis))};
+  if (distance->least == distance->most)
+    add_point(m, o->axis, m->rb, m->travel - distance->least, tl_dot(o->axis, m->force));
+}
+
+/* impulse: along the motion's row, to start from. */
+static void add_stops(Maker *m, double least, double most, double impulse) {
+  m->o->limit_row = m->joint->rows;
+  add_stop(m, m->along, m->travel - least, impulse);
+  add_stop(m, reversed(m->along), most - m->travel, -impulse);
+}
+
+static void add_motor(Maker *m) {
+  TlNsOrigin *o = m->o;
+  TlNsRow *row = &m->joint->row[m->joint->rows];
+  o->motor_row = m->joint->rows++;
+  *row = m->along;
+  row->rhs = o->motor.speed;
+  row->most = m->impact ? 0 : o->motor.most * m->h;
+  row->least = -row->most;
+  row->lambda = m->warm ? tl_max(row->least, tl_min(row->most, o->motor.effort * m->h)) : 0;
+}
+
+/* What the joint bore in the last step; a rod bears no moment. */
+static void take_last(Maker *m) {
+  const TlNsOrigin *o = m->o;
+  TlVec3 force = {0, 0, 0}, moment = {0, 0, 0};
+  if (m->warm && o->kind == TL_WELDS) force = o->row.weld.force, moment = o->row.weld.moment;
+  if (m->warm && o->kind == TL_HINGES) force = o->row.hinge.force, moment = o->row.hinge.moment;
+  if (m->warm && o->kind == TL_SLIDERS) force = o->row.slider.force, moment = o->row.slider.moment;
+  if (m->warm && o->kind == TL_DISTANCES) force = o->row.distance.force;
+  m->force = tl_scale(m->h, force);
+  m->moment = tl_scale(m->h, moment);
+}
+
 void tl_ns_joint_rows(const TlNsProblem *q, TlNsOrigin *o, TlNsJoint *joint, double h,
                       double damping, bool impact, bool warm) {
-  const TlWeld *weld = &o->row.weld;
-  const TlHinge *hinge = &o->row.hinge;
-  const TlSlider *slider = &o->row.slider;
   const TlDistance *distance = &o->row.distance;
-  TlQuat turn_a = o->turn[0], turn_b = o->turn[1];
-  TlVec3 to_low = tl_quat_rotate(turn_a, weld->anchor_low);
-  TlVec3 to_high = tl_quat_rotate(turn_b, weld->anchor_high);
+  TlVec3 to_low = tl_quat_rotate(o->turn[0], o->row.weld.anchor_low); /* all kinds begin alike */
+  TlVec3 to_high = tl_quat_rotate(o->turn[1], o->row.weld.anchor_high);
   TlVec3 low = tl_add(o->x[0], to_low), high = tl_add(o->x[1], to_high);
-  TlVec3 apart = tl_sub(low, high), t[2];
   Maker m = {.q = q,
+             .o = o,
              .joint = joint,
              .ra = tl_add(to_low, tl_sub(o->x[0], o->centre[0])),
              .rb = tl_add(to_high, tl_sub(o->x[1], o->centre[1])),
+             .low = low,
+             .apart = tl_sub(low, high),
              .h = h,
              .upsilon = 1 / (1 + 4 * damping),
-             .impact = impact};
-  TlVec3 force = {0, 0, 0}, moment = {0, 0, 0};
-  const TlVec3 e[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-  if (warm && o->kind == TL_WELDS) force = weld->force, moment = weld->moment;
-  if (warm && o->kind == TL_HINGES) force = hinge->force, moment = hinge->moment;
-  if (warm && o->kind == TL_SLIDERS) force = slider->force, moment = slider->moment;
-  if (warm && o->kind == TL_DISTANCES) force = distance->force;
-  force = tl_scale(h, force);
-  moment = tl_scale(h, moment);
+             .impact = impact,
+             .warm = warm};
+  take_last(&m);
   joint->rows = 0;
   o->point = low;
   o->arm = m.ra;
   o->axis = (TlVec3){0, 0, 0};
   o->motor_row = o->limit_row = -1;
-
-  TlNsRow along = {.most = 0}; /* of motor and limits */
-  double travel = 0;
-  if (o->kind == TL_WELDS || o->kind == TL_HINGES)
-    for (int k = 0; k < 3; k++) add_point(&m, e[k], m.rb, tl_dot(e[k], apart), tl_dot(e[k], force));
-  if (o->kind == TL_WELDS) {
-    TlVec3 off = turn_between(turn_a, tl_quat_mul(turn_b, weld->turn));
-    for (int k = 0; k < 3; k++) add_turn(&m, e[k], tl_dot(e[k], off), tl_dot(e[k], moment));
-  }
-  if (o->kind == TL_HINGES) {
-    o->axis = tl_quat_rotate(turn_b, hinge->axis_high);
-    TlVec3 off = tl_cross(o->axis, tl_quat_rotate(turn_a, hinge->axis_low));
-    across(o->axis, t);
-    for (int k = 0; k < 2; k++) add_turn(&m, t[k], tl_dot(t[k], off), tl_dot(t[k], moment));
-    along = (TlNsRow){.turn_a = o->axis, .turn_b = tl_scale(-1, o->axis)};
-    if (o->limited) travel = angle_of(&o->limit, turn_a, turn_b, o->axis);
-  }
-  if (o->kind == TL_SLIDERS) {
-    TlVec3 arm_b = tl_sub(low, o->centre[1]);
-    o->axis = tl_ns_slider_axis(o);
-    across(o->axis, t);
-    for (int k = 0; k < 2; k++)
-      add_point(&m, t[k], arm_b, tl_dot(t[k], apart), tl_dot(t[k], force));
-    TlVec3 off = turn_between(turn_a, tl_quat_mul(turn_b, slider->turn));
-    add_turn(&m, o->axis, tl_dot(o->axis, off), tl_dot(o->axis, moment));
-    for (int k = 0; k < 2 && !o->control.tilts; k++)
-      add_turn(&m, t[k], tl_dot(t[k], off), tl_dot(t[k], moment));
-    along = (TlNsRow){.along = o->axis,
-                      .turn_a = tl_cross(m.ra, o->axis),
-                      .turn_b = tl_scale(-1, tl_cross(arm_b, o->axis))};
-    travel = tl_dot(o->axis, apart);
-    if (o->control.driven) {
-      joint->row[joint->rows] = along;
-      joint->row[joint->rows].rhs = o->control.speed;
-      joint->row[joint->rows++].lambda = tl_dot(o->axis, force);
-    }
-  }
-  if (o->kind == TL_DISTANCES) {
-    double length = tl_norm(apart);
-    o->axis = length > 0 ? tl_scale(1 / length, apart) : e[2];
-    along = (TlNsRow){.along = o->axis,
-                      .turn_a = tl_cross(m.ra, o->axis),
-                      .turn_b = tl_scale(-1, tl_cross(m.rb, o->axis))};
-    travel = length;
-    if (distance->least == distance->most)
-      add_point(&m, o->axis, m.rb, travel - distance->least, tl_dot(o->axis, force));
-  }
+  if (o->kind == TL_WELDS) add_weld(&m);
+  if (o->kind == TL_HINGES) add_hinge(&m);
+  if (o->kind == TL_SLIDERS) add_slider(&m);
+  if (o->kind == TL_DISTANCES) add_distance(&m);
   joint->equal = joint->rows;
-  if (o->kind == TL_DISTANCES && distance->least < distance->most) {
-    double pull = tl_dot(o->axis, force);
-    o->limit_row = joint->rows;
-    add_stop(&m, along, travel - distance->least, pull);
-    add_stop(&m, reversed(along), distance->most - travel, -pull);
-  }
-  if (o->driven) {
-    TlNsRow *row = &joint->row[joint->rows];
-    o->motor_row = joint->rows++;
-    *row = along;
-    row->rhs = o->motor.speed;
-    row->most = impact ? 0 : o->motor.most * h;
-    row->least = -row->most;
-    row->lambda = warm ? tl_max(row->least, tl_min(row->most, o->motor.effort * h)) : 0;
-  }
-  if (o->limited) {
-    double effort = warm ? o->limit.effort * h : 0;
-    o->limit_row = joint->rows;
-    add_stop(&m, along, travel - o->limit.least, effort);
-    add_stop(&m, reversed(along), o->limit.most - travel, -effort);
-  }
+  if (o->kind == TL_DISTANCES && distance->least < distance->most)
+    add_stops(&m, distance->least, distance->most, tl_dot(o->axis, m.force));
+  if (o->driven) add_motor(&m);
+  if (o->limited) add_stops(&m, o->limit.least, o->limit.most, warm ? o->limit.effort * h : 0);
   tl_nonsmooth_prepare_joint(q, joint);
 }
 
