@@ -13,8 +13,8 @@
 #              TOPO_FLAGS, RENDER_FLAGS, REPORT_FLAGS
 #   BIN        folder of the tools (default build/bin, else PATH)
 # Flags and keys are words parted by blanks; no shell sees them, so quotation marks in them are letters.
-# A changed setting does not remake what is there (make looks at files): remove the product, or its
-# .done mark, and all that follows it is made again.
+# What was done stays, with the settings it was made with in OUT/settings; a stage whose settings differ, or whose file is
+# another, is made again with all that follows it.
 # `make -f pipeline/avalanche.mk forecast` with the same settings says how long each stage will take.
 # Products in OUT: denoised.h5 mask.h5 labels.h5 catalog.tals run/ measures/ pictures/ report.html stages.csv
 
@@ -38,12 +38,21 @@ include $(here)/imaging.mk
 avalanche: $(OUT)/measures.done $(OUT)/pictures.done $(OUT)/report.html
 	@$(call script,summary.sh) $(OUT)
 
-$(OUT)/terrain.done: $(call input,$(DEM)) | $(OUT)/avatars.done
+settings_topo = $(call inputs,DEM) $(call values,TERRAIN TOPO_FLAGS)
+settings_solve = $(call inputs,STUDY) $(call values,SET)
+settings_pictures = $(call values,RENDER_FLAGS)
+settings_report = $(call values,REPORT_FLAGS)
+$(call settings,topo): $(call changed,topo) | $(call input,$(DEM))
+$(call settings,solve): $(call changed,solve)
+$(call settings,pictures): $(call changed,pictures)
+$(call settings,report): $(call changed,report)
+
+$(OUT)/terrain.done: $(call input,$(DEM)) $(call settings,topo) | $(OUT)/avatars.done
 	$(call stage,topo) $(call tool,talus-topo) $(call quote,$(DEM)) --catalog=$(OUT)/catalog.tals \
 	  --name=$(call quote,$(TERRAIN)) --overwrite $(call options,,$(TOPO_FLAGS))
 	@touch $@
 
-$(OUT)/run.done: $(OUT)/avatars.done $(OUT)/terrain.done $(call input,$(STUDY))
+$(OUT)/run.done: $(OUT)/avatars.done $(OUT)/terrain.done $(call input,$(STUDY)) $(call settings,solve)
 	$(call solve,solve,$(OUT)/run,$(OUT)/avatars.done $(OUT)/terrain.done $(call quote,$(STUDY))) \
 	  $(call quote,$(STUDY)) --catalog=$(OUT)/catalog.tals $(call options,--set=,$(SET))
 	@touch $@
@@ -52,10 +61,10 @@ $(OUT)/measures.done: $(OUT)/run.done
 	$(call stage,measure) $(call tool,talus-measure) $(OUT)/run -o $(OUT)/measures --overwrite
 	@touch $@
 
-$(OUT)/report.html: $(OUT)/run.done | $(OUT)/pictures.done
+$(OUT)/report.html: $(OUT)/run.done $(call settings,report) | $(OUT)/pictures.done
 	$(call stage,report) $(call tool,talus-report) $(OUT)/run -o $@ --overwrite $(call options,,$(REPORT_FLAGS))
 
-$(OUT)/pictures.done: $(OUT)/measures.done
+$(OUT)/pictures.done: $(OUT)/measures.done $(call settings,pictures)
 	mkdir -p $(OUT)/pictures
 	$(call stage,render) $(call tool,talus-render) $(OUT)/run --frame=all --zoom=grains \
 	  -o $(OUT)/pictures --overwrite $(call options,,$(RENDER_FLAGS))

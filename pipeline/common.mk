@@ -50,7 +50,8 @@ check_names = $(foreach v,$(1),$(if $(call name_fault,$(v)),$(error $(v)='$(valu
 check_files = $(check_texts)$(foreach v,$(1),$(if $(findstring |,$($(v))),$(error $(v)='$($(v))': make cannot \
   carry a | in a file's name; rename it or make a link to it)))
 # $(call check_kept,NAMES,FILES): none of the files that are read is one that the chain writes.
-check_kept = $(foreach v,$(1),$(if $(filter $(realpath $($(v))),$(realpath $(2))),$(error $(v)=$($(v)) is \
+same_file = $(shell for f in $(2); do [ ! $(call quote,$(1)) -ef $$f ] || echo yes; done)
+check_kept = $(foreach v,$(1),$(if $(if $($(v)),$(call same_file,$($(v)),$(2))),$(error $(v)=$($(v)) is \
   what this chain writes into $(OUT), and would be replaced; give another OUT)))
 
 # ---- prerequisites ----
@@ -73,6 +74,19 @@ stage = $(call script,stage.sh) $(1) $(OUT)/stages.csv
 # options follow.
 solve = OMP_NUM_THREADS=$(THREADS) $(call stage,$(1)) $(call script,solve.sh) $(2) $(3) -- \
   $(call tool,talus-mpirun) -n $(or $(4),$(RANKS)) $(call tool,talus-solve) --
+
+# ---- settings ----
+# Make compares times of files only. What a stage is made with stands in $(call settings,STAGE), which its product depends
+# on and which is written anew when it differs: another stack, even an older one, or another voxel size is worked on.
+# settings_STAGE are its lines: $(call values,NAMES) of variables, $(call inputs,NAMES) of files that variables name; a
+# rule without a recipe names what the file depends on: $(call changed,STAGE), and inputs that a rule may make.
+.PHONY: FORCE
+settings = $(1:%=$(OUT)/settings/%.txt)
+values = $(foreach v,$(1),$(call quote,$(v)=$(strip $($(v)))))
+inputs = $(foreach v,$(1),$(if $($(v)),-f $(call quote,$(v)=$($(v))),$(call quote,$(v)=)))
+changed = $(if $(shell $(call script,settings.sh) changed $(call settings,$(1)) $(settings_$(1))),FORCE)
+$(OUT)/settings/%.txt:
+	@$(call script,settings.sh) write $@ $(settings_$*)
 
 # ---- how long ----
 # `make -f CHAIN forecast OUT=...` and the settings of the chain: what each stage will take, and what is done already.

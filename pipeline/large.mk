@@ -42,24 +42,35 @@ spare := $(shell expr $(MEMORY_MB) - $(MEMORY_MB) / 16 - 30)
 large: $(OUT)/avatars.done
 	@$(call script,large.sh) $(OUT)/stages.csv $(MEMORY_MB)
 
-$(OUT)/stack.tif:
+settings_phantom = $(call values,BLOCK TILES D50 NOISE SEED)
+settings_denoise = $(call inputs,STACK) $(call values,VOXEL_UM DENOISE_FLAGS)
+settings_binarize = $(call values,BINARIZE_FLAGS)
+settings_label = $(call values,LABEL_FLAGS)
+settings_avatars = $(call values,EVERY AVATAR_FLAGS)
+$(call settings,phantom): $(call changed,phantom)
+$(call settings,denoise): $(call changed,denoise) | $(call input,$(STACK))
+$(call settings,binarize): $(call changed,binarize)
+$(call settings,label): $(call changed,label)
+$(call settings,avatars): $(call changed,avatars)
+
+$(OUT)/stack.tif: $(call settings,phantom)
 	$(call stage,phantom) $(call tool,talus-phantom) --size=$(BLOCK),$(BLOCK),$(BLOCK) \
 	  --tiles=$(TILES),$(TILES),$(TILES) --d50-voxels=$(D50) --size-ratio=1.82 --shapes=rounded \
 	  --noise=$(NOISE) --seed=$(SEED) -o $@ $(common)
 
-$(OUT)/denoised.tif: $(call input,$(STACK))
+$(OUT)/denoised.tif: $(call input,$(STACK)) $(call settings,denoise)
 	$(call stage,denoise) $(call tool,talus-denoise) $(call quote,$(STACK)) -o $@ --memory=$(spare) $(voxel) $(common) \
 	  $(call options,,$(DENOISE_FLAGS))
 
-$(OUT)/mask.h5: $(OUT)/denoised.tif
+$(OUT)/mask.h5: $(OUT)/denoised.tif $(call settings,binarize)
 	$(call stage,binarize) $(call tool,talus-binarize) $< -o $@ --memory=$(spare) $(common) \
 	  $(call options,,$(BINARIZE_FLAGS))
 
-$(OUT)/labels.h5: $(OUT)/mask.h5 $(OUT)/denoised.tif
+$(OUT)/labels.h5: $(OUT)/mask.h5 $(OUT)/denoised.tif $(call settings,label)
 	$(call stage,label) $(call tool,talus-label) $< --grey=$(OUT)/denoised.tif -o $@ \
 	  --memory=$(spare) $(common) $(call options,,$(LABEL_FLAGS))
 
-$(OUT)/avatars.done: $(OUT)/labels.h5 $(OUT)/denoised.tif
+$(OUT)/avatars.done: $(OUT)/labels.h5 $(OUT)/denoised.tif $(call settings,avatars)
 	$(call stage,avatars) $(call tool,talus-avatars) $(OUT)/labels.h5 --grey=$(OUT)/denoised.tif \
 	  --raw=$(call quote,$(STACK)) --catalog=$(OUT)/catalog.tals --sample=large --memory=$(spare) \
 	  --every=$(EVERY) $(common) $(call options,,$(AVATAR_FLAGS))

@@ -91,7 +91,7 @@ settled := $(or $(settled_$(FIGURE)),$(if $(settles_$(FIGURE)),$(OUT)/$(FIGURE)/
 parametric: $(OUT)/$(FIGURE)/measures.done
 	@cat $(OUT)/$(FIGURE)/measures/triaxial_runs.csv
 
-$(OUT)/$(FIGURE)/specimen-%.done: $(OUT)/sizes.txt $(call input,$(SPECIMEN_STUDY)) | $(OUT)/$(FIGURE)
+$(OUT)/$(FIGURE)/specimen-%.done: $(OUT)/sizes.txt $(call input,$(SPECIMEN_STUDY)) $(call settings,specimen) | $(OUT)/$(FIGURE)
 	$(call solve,specimen-$(FIGURE)-$*,$(basename $@),$(specimen_from),$(SPECIMEN_RANKS)) $(specimen_study) \
 	  $$(sed 's/^/--set=/' $<) $(call options,--set=,$(TEST_SPECIMEN_SET) $(SPECIMEN_SET) $(call settles_$(FIGURE),$*))
 	@touch $@
@@ -99,7 +99,7 @@ $(OUT)/$(FIGURE)/specimen-%.done: $(OUT)/sizes.txt $(call input,$(SPECIMEN_STUDY
 .PRECIOUS: $(OUT)/$(FIGURE)/specimen-%.done
 
 # The value is the folder's name after the figure's.
-$(OUT)/$(FIGURE)/%.done: $(settled).done $(call input,$(STUDY)) | $(OUT)/$(FIGURE)
+$(OUT)/$(FIGURE)/%.done: $(settled).done $(call input,$(STUDY)) $(call settings,solve) | $(OUT)/$(FIGURE)
 	$(call solve,$(FIGURE)-$*,$(OUT)/$(FIGURE)/$*,$< $(call quote,$(STUDY))) $(call quote,$(STUDY)) \
 	  --catalog=$(OUT)/catalog.tals --set=release.run=$(call quote,$(abspath $(basename $<))) \
 	  --set=$$(head -1 $(OUT)/sizes.txt) $(test_keys) $(call options,--set=,$(call keys,$*))
@@ -111,9 +111,9 @@ $(OUT)/$(FIGURE):
 # Which curves the measures are of: another list of VALUES is another figure.
 $(OUT)/$(FIGURE)/values.txt: FORCE | $(OUT)/$(FIGURE)
 	@echo '$(VALUES)' | cmp -s - $@ || echo '$(VALUES)' >$@
-.PHONY: FORCE
 
-$(OUT)/$(FIGURE)/measures.done: $(OUT)/run.done $(OUT)/$(FIGURE)/values.txt $(runs:%=%.done)
+$(OUT)/$(FIGURE)/measures.done: $(OUT)/run.done $(OUT)/$(FIGURE)/values.txt $(runs:%=%.done) \
+  $(call settings,measure)
 	$(call stage,$(FIGURE)-measures) $(call tool,talus-measure) $(OUT)/run \
 	  -o $(OUT)/$(FIGURE)/measures --overwrite --triaxial --plot $(runs:%=--with=%) \
 	  $(if $(label_$(FIGURE)),--label='$(label_study)' $(VALUES:%=--label='$(label_$(FIGURE)) %')) \

@@ -25,6 +25,9 @@ $(foreach s,$(SHIFTS),$(if $(shell awk 'BEGIN {exit !("$(s)" ~ /^[+-]?[0-9]+(\.[
 $(call check_words,DRAWS)
 include $(here)/imaging.mk
 
+settings_threshold = $(call values,SHIFTS DRAWS)
+$(call settings,threshold): $(call changed,threshold)
+
 at := $(OUT)/threshold
 tables := $(SHIFTS:%=$(at)/%/grains.csv)
 
@@ -45,16 +48,16 @@ $(at)/%/mask.h5: $(at)/levels.txt $(OUT)/denoised.h5
 	$(call stage,threshold-$*-mask) $(call tool,talus-binarize) $(OUT)/denoised.h5 -o $@ --overwrite --method=threshold \
 	  --threshold=$$(awk '{printf "%.9g", $$3 + 0.01 * ($*) * ($$2 - $$1)}' $(at)/levels.txt)
 
-$(at)/%/grains.csv: $(at)/%/mask.h5
+$(at)/%/grains.csv: $(at)/%/mask.h5 $(call settings,label)
 	$(call stage,threshold-$*-label) $(call tool,talus-label) $< --grey=$(OUT)/denoised.h5 -o $(at)/$*/labels.h5 \
 	  --grains=$@ --overwrite $(call options,,$(LABEL_FLAGS))
 
-$(at)/own.csv: $(OUT)/mask.h5
+$(at)/own.csv: $(OUT)/mask.h5 $(call settings,label)
 	mkdir -p $(at)
 	$(call stage,threshold-own-label) $(call tool,talus-label) $< --grey=$(OUT)/denoised.h5 -o $(at)/own.h5 --grains=$@ \
 	  --overwrite $(call options,,$(LABEL_FLAGS))
 
-$(at)/threshold.png: $(tables) $(at)/own.csv $(here)/threshold.sh
+$(at)/threshold.png: $(tables) $(at)/own.csv $(here)/threshold.sh $(call settings,threshold)
 	$(call script,threshold.sh) $(OUT) $(DRAWS) $(SHIFTS)
 
 .PRECIOUS: $(at)/%/mask.h5 $(at)/%/grains.csv

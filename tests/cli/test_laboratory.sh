@@ -55,7 +55,7 @@ awk -F, 'NR > 1 && !($2 > 0.3 && $2 < 0.6 && $4 <= $3 + 1e-4 && $3 <= $5 + 1e-4 
   print "FAILED: batch.csv: " $0; bad = 1} END {exit bad}' scans/batch.csv || bad=1
 for product in scans/scan4/scan.html scans/scan5/scan.html scans/batch.png; do [ -s $product ] || fail "no $product"; done
 made=$(cat scans/scan?/stages.csv | cksum)
-chain batch.mk STACKS="scan4.tif scan5.tif" OUT=scans || fail "the scans again"
+chain batch.mk STACKS="scan4.tif scan5.tif" OUT=scans AVATAR_FLAGS=--min-voxels=200 || fail "the scans again"
 [ "$made" = "$(cat scans/scan?/stages.csv | cksum)" ] || fail "what is there is made again"
 mkdir other; cp scan4.tif other
 if chain batch.mk STACKS="scan4.tif other/scan4.tif" OUT=two; then fail "two scans share a folder"; fi
@@ -76,10 +76,10 @@ for friction in 0.2 0.6; do
   printf 'labels: labels.h5\ngrey: denoised.h5\ngrains: 100\npressure_kPa: 10\nstrain: 0.001\nfriction: %s\n' $friction >f$friction.yaml
 done
 # a coarse edition: softer contacts bear a longer step
-coarse=(SPECIMEN_SET="time.duration_s=0.1" SET="penalty.normal_Pa_m=1.0e+9 time.dt_s=5.0e-5 triaxial.stages.0.most_s=0.01 triaxial.stages.0.ramp_s=0.005
+coarse=(AVATAR_FLAGS="--min-voxels=200 --no-with-border" RENDER_FLAGS="--width=160 --height=100 --no-smooth" SPECIMEN_SET="time.duration_s=0.1" SET="penalty.normal_Pa_m=1.0e+9 time.dt_s=5.0e-5 triaxial.stages.0.most_s=0.01 triaxial.stages.0.ramp_s=0.005
   time.frame_every_s=0.02 triaxial.stages.1.rate_per_s=0.2")
-coarse[1]=$(echo "${coarse[1]}" | tr '\n' ' ')
-chain batch.mk TESTS="f0.2.yaml f0.6.yaml" OUT=pair AVATAR_FLAGS="--min-voxels=200 --no-with-border" RENDER_FLAGS="--width=160 --height=100 --no-smooth" "${coarse[@]}" ||
+coarse[3]=$(echo "${coarse[3]}" | tr '\n' ' ')
+chain batch.mk TESTS="f0.2.yaml f0.6.yaml" OUT=pair "${coarse[@]}" ||
   { fail "the tests"; tail -20 log.txt; }
 for product in pair/f0.2/run/triaxial.csv pair/f0.6/report.html pair/report.html pair/measures/triaxial_stress_strain.png; do
   [ -s $product ] || fail "no $product"
@@ -91,7 +91,7 @@ chain batch.mk TESTS="f0.2.yaml f0.6.yaml" OUT=pair "${coarse[@]}" || fail "the 
 [ "$made" = "$(cat pair/f*/stages.csv | cksum)" ] || fail "a test is made again"
 # another key in the file: its run is made anew, and not what comes before the specimen
 sed -i 's/friction: 0.6/friction: 0.4/' f0.6.yaml; sleep 1; touch f0.6.yaml
-chain batch.mk TESTS="f0.2.yaml f0.6.yaml" OUT=pair RENDER_FLAGS="--width=160 --height=100 --no-smooth" "${coarse[@]}" || { fail "another key"; tail log.txt; }
+chain batch.mk TESTS="f0.2.yaml f0.6.yaml" OUT=pair "${coarse[@]}" || { fail "another key"; tail log.txt; }
 grep -q 'friction: 0.4' pair/f0.6/run/study.yaml || fail "another key changes nothing"
 [ "$(grep -c ^avatars pair/f0.6/stages.csv)" = 1 ] || fail "the grains are made again"
 exit $bad

@@ -57,14 +57,65 @@ for word in "$evil_file" "--raw=$evil_file" "dem & 'x'.asc" "study;touch ran7 \"
   '`touch' '|touch' '&touch' '<x' '>ran10'; do has "$word"; done
 tr '\0' ' ' <"$ARGUMENTS" | grep -q 'talus-mpirun -n 2 talus-solve ' || fail "not on 2 ranks"
 # a second call has nothing to do; a newer stack is worked on again
-: >"$ARGUMENTS"
-make -s -f talus/pipeline/avalanche.mk BIN="$dir/tools here" OUT=out STACK="$evil_file" DEM="dem & 'x'.asc" \
-  STUDY="study;touch ran7 \"y\".yaml" >"$dir/log" 2>&1 || fail "the second call: $(cat "$dir/log")"
+again() { # ARGUMENT...: the same once more, with what ARGUMENT says anew
+  : >"$ARGUMENTS"
+  make -s -f talus/pipeline/avalanche.mk BIN="$dir/tools here" OUT=out THREADS=1 STACK="$evil_file" DEM="dem & 'x'.asc" \
+    STUDY="study;touch ran7 \"y\".yaml" SAMPLE="$evil" TERRAIN="t$evil" VOXEL_UM=10,10,12.5 SET="title=x;touch_ran8 a.b='1' c=[1,2]" \
+    DENOISE_FLAGS="--a=;touch ran9 --b='c'" BINARIZE_FLAGS='`touch' LABEL_FLAGS='|touch' AVATAR_FLAGS='&touch' TOPO_FLAGS='<x' \
+    RENDER_FLAGS='>ran10' "$@" >"$dir/log" 2>&1 || fail "once more with $*: $(cat "$dir/log")"
+  nothing_ran "once more with $*"
+}
+ran() { tr '\0' '\n' <"$ARGUMENTS" | grep '^talus-[a-z]*$' | grep -v mpirun | tr '\n' ' '; }
+starts() { # TOOL ARGUMENT...: with this other setting it is what runs first, and then there is nothing to do
+  again "${@:2}"
+  [[ $(ran) == "$1 "* ]] || fail "with ${*:2} this ran: $(ran); $(cat "$dir/log")"
+  again "${@:2}"
+  [ ! -s "$ARGUMENTS" ] || fail "twice with ${*:2}: $(ran); $(cat "$dir/log")"
+}
+again
 [ ! -s "$ARGUMENTS" ] || fail "the second call ran: $(tr '\0' ' ' <"$ARGUMENTS")"
 touch -d '+1 minute' "$evil_file"
-make -s -f talus/pipeline/avalanche.mk BIN="$dir/tools here" OUT=out STACK="$evil_file" DEM="dem & 'x'.asc" \
-  STUDY="study;touch ran7 \"y\".yaml" >"$dir/log" 2>&1 || fail "the third call: $(cat "$dir/log")"
+again
 has talus-denoise
+touch "$evil_file"
+# so are another stack, which is older, the same one of another time, and each setting from its stage on
+touch -d '2001-01-01' older.tif older.asc older.yaml
+starts talus-denoise STACK=older.tif
+touch -d '2000-01-01' older.tif
+starts talus-denoise STACK=older.tif
+starts talus-denoise VOXEL_UM=20
+grep -q 'before: VOXEL_UM=10,10,12.5' "$dir/log" && fail "said twice"
+again VOXEL_UM=10
+grep -q 'before: VOXEL_UM=20$' "$dir/log" && grep -q 'now:    VOXEL_UM=10$' "$dir/log" || fail "no word of the voxel size: $(cat "$dir/log")"
+has --voxel-size-um=10
+again
+starts talus-binarize BINARIZE_FLAGS=--x; again
+starts talus-label LABEL_FLAGS=--x; again
+starts talus-avatars AVATAR_FLAGS=--x; again
+starts talus-avatars SAMPLE=x; again
+starts talus-topo DEM=older.asc; again
+starts talus-topo TERRAIN=x; again
+starts talus-solve STUDY=older.yaml; again
+starts talus-solve SET=a=b; again
+starts talus-render RENDER_FLAGS=--x; again
+[ "$(make -s -n -f talus/pipeline/avalanche.mk BIN="$dir/tools here" OUT=out STACK=older.tif DEM=older.asc | grep -c stage.sh)" -gt 9 ] ||
+  fail "a trial run does not see other settings"
+make -s -f talus/pipeline/avalanche.mk BIN="$dir/tools here" OUT=out STACK=gone.tif DEM=older.asc >"$dir/log" 2>&1 && fail "a stack that is not there"
+grep -q "gone.tif" "$dir/log" || fail "no word of a stack that is not there: $(cat "$dir/log")"
+again # and what it would be made from is not noted
+[ ! -s "$ARGUMENTS" ] || fail "a refused call changed something: $(ran)"
+# labels in place of the stack
+touch -d '2001-01-01' one.h5 two.h5
+labelled() { : >"$ARGUMENTS"; make -s -f talus/pipeline/triaxial.mk BIN="$dir/tools here" OUT=out3 "$@" >"$dir/log" 2>&1 || fail "labels: $(cat "$dir/log")"; }
+labelled LABELS=one.h5 VOXEL_UM=10
+labelled LABELS=one.h5 VOXEL_UM=10
+[ ! -s "$ARGUMENTS" ] || fail "the same labels again: $(ran)"
+labelled LABELS=one.h5 VOXEL_UM=20
+has --voxel-size-um=20
+labelled LABELS=two.h5 VOXEL_UM=20
+has two.h5
+labelled LABELS=two.h5 VOXEL_UM=20 MEDIAN_M=0.01
+[[ $(ran) == "talus-catalog talus-solve "* ]] || fail "another median: $(ran)"
 
 chain triaxial.mk STACK="$evil_file" SAMPLE="$evil" STUDY="study;touch ran7 \"y\".yaml" SPECIMEN_STUDY="study;touch ran7 \"y\".yaml" \
   SET='a=;touch_ran11' SPECIMEN_SET='b=`touch_ran12`' MEASURE_FLAGS='$(touch ran13)' RENDER_FLAGS=';touch' 2>&1
@@ -88,6 +139,12 @@ mkdir slices; touch slices/s_1.tif slices/s_2.tif
 for stack in 'slices/s_*.tif' 'slices/s_%d.tif' slices; do
   chain avalanche.mk STACK="$stack" DEM="dem & 'x'.asc" || { fail "$stack"; cat "$dir/log"; }
   has "$stack"
+  touch -d '2001-01-01' slices/s_2.tif
+  : >"$ARGUMENTS"
+  make -s -f talus/pipeline/avalanche.mk BIN="$dir/tools here" OUT=out STACK="$stack" DEM="dem & 'x'.asc" THREADS=1 >"$dir/log" 2>&1 ||
+    fail "another slice of $stack: $(cat "$dir/log")"
+  has "$stack"
+  touch slices/s_2.tif
 done
 
 refuses() { # TEXT ARGUMENT...: before anything runs

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The pipelines on small data: from the grains of the avalanche's to the curves of a triaxial test; -j
-# works, a second call does nothing, a stage that is gone is made again with all that follows it and
-# nothing before it, a failing stage leaves no product.
+# works, a second call does nothing, one with another voxel size does all of the scan again, a stage that is gone is
+# made again with all that follows it and nothing before it, a failing stage leaves no product.
 set -u
 here=$PWD
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
@@ -28,7 +28,7 @@ pipeline || fail "the second call"
 [ "$(stages)" = "$first" ] || fail "the second call ran something: $(stages)"
 
 # 24 grains, seven diameters round and three high: sheared to 1%, too fast to mean anything.
-mkdir cell && cp -p out/{denoised.h5,mask.h5,labels.h5,catalog.tals,avatars.done} cell
+mkdir cell && cp -rp out/{denoised.h5,mask.h5,labels.h5,catalog.tals,avatars.done,settings} cell
 sed 's/0\.028/0.0125/g; s/count: 500/count: 24/; s/duration_s: 0.5/duration_s: 0.2/; s/0\.36\]/0.1]/' \
   "$here/config/triaxial-specimen.yaml" >specimen.yaml
 echo 'solver: {edges: nodes}' >>specimen.yaml # where the pack of so few grains ends depends on the search
@@ -40,7 +40,7 @@ sed 's/radius_m: 0.0282/radius_m: 0.0126/; s/height_m: 0.101/height_m: 0.029/; s
 echo 'checkpoint: {every_steps: 300, keep: 9}' >>cell.yaml
 cell() { # MAKEFILE ARGUMENT...
   OMPI_MCA_btl=self,vader make -s -f "$here/pipeline/$1" BIN="$BIN" STACK=stack.tif OUT=cell STUDY=cell.yaml THREADS=1 \
-    SPECIMEN_STUDY=specimen.yaml RENDER_FLAGS="--width=160 --height=100 --no-smooth" "${@:2}" >log.txt 2>&1
+    SPECIMEN_STUDY=specimen.yaml AVATAR_FLAGS="--min-voxels=200 --no-with-border" RENDER_FLAGS="--width=160 --height=100 --no-smooth" "${@:2}" >log.txt 2>&1
 }
 resumes() { "$BIN/talus-measure" cell/friction/0.1 -o m --overwrite 2>/dev/null | sed -n "s/^resumes: //p"; }
 cell triaxial.mk || { fail "the triaxial chain"; tail -20 log.txt; }
@@ -84,11 +84,21 @@ cell parametric.mk FIGURE=friction VALUES=0.1 SET=contact.restitution=0.4 || { f
 if cell parametric.mk FIGURE=scale VALUES=7; then fail "a value that the figure has not"; fi
 grep -q 'FIGURE=scale has no value 7' log.txt || fail "no word of the value: $(cat log.txt)"
 
+# The first voxel size was wrong: all is made again with the right one, and the figures are of that.
+said() { sed -n "s/^$2: *//p" "out/logs/$1.txt"; }
+grep -q '^voxel_size_um: 10 x 10 x 10' out/logs/binarize.txt || fail "the voxel size of the first call: $(said binarize voxel_size_um)"
+pipeline VOXEL_UM=20 || { fail "with another voxel size"; tail -20 log.txt; }
+second="$first${first/topo /}" # the terrain stays
+[ "$(stages)" = "$second" ] || fail "with another voxel size it ran: $(stages)"
+grep -q '^voxel_size_um: 20 x 20 x 20' out/logs/binarize.txt || fail "another voxel size: $(said binarize voxel_size_um)"
+grep -q 'now:    VOXEL_UM=20' log.txt || fail "no word of the other voxel size: $(cat log.txt)"
+first=$second
+
 rm out/labels.h5
-pipeline || fail "after the labels went"
+pipeline VOXEL_UM=20 || fail "after the labels went"
 [ "$(stages)" = "${first}label avatars solve measure render view plots grading report " ] ||
   fail "after the labels went it ran: $(stages)"
 rm out/mask.h5
-if BINARIZE_FLAGS=--threshold=nonsense pipeline BINARIZE_FLAGS=--threshold=nonsense; then fail "a wrong option passed"; fi
+if BINARIZE_FLAGS=--threshold=nonsense pipeline VOXEL_UM=20 BINARIZE_FLAGS=--threshold=nonsense; then fail "a wrong option passed"; fi
 [ ! -e out/mask.h5 ] || fail "a failed stage left its product"
 exit $bad
