@@ -57,6 +57,22 @@ for product in scans/scan4/scan.html scans/scan5/scan.html scans/batch.png; do [
 made=$(cat scans/scan?/stages.csv | cksum)
 chain batch.mk STACKS="scan4.tif scan5.tif" OUT=scans AVATAR_FLAGS=--min-voxels=200 || fail "the scans again"
 [ "$made" = "$(cat scans/scan?/stages.csv | cksum)" ] || fail "what is there is made again"
+# one that is damaged: the good ones have their table and picture, the other is named, and make ends with an error
+head -c 3000 scan4.tif >short.tif
+rm scans/batch.*
+if chain batch.mk STACKS="short.tif scan4.tif scan5.tif" OUT=scans AVATAR_FLAGS=--min-voxels=200; then fail "a damaged scan passes"; fi
+[ ! -e scans/batch.csv ] || fail "without -k it goes on"
+if chain batch.mk -k STACKS="short.tif scan4.tif scan5.tif" OUT=scans AVATAR_FLAGS=--min-voxels=200; then fail "a damaged scan passes -k"; fi
+grep -q '^scans/short: failed, and is left out$' log.txt || fail "the damaged scan is not named: $(cat log.txt)"
+grep -q '^scans/scan' log.txt && fail "a good scan is said to have failed: $(cat log.txt)"
+[ "$(cut -d, -f1 scans/batch.csv | tr '\n' ' ')" = "scan scan4 scan5 " ] || fail "batch.csv: $(cat scans/batch.csv)"
+[ -s scans/batch.png ] || fail "no picture of the good scans"
+[ "$made" = "$(cat scans/scan?/stages.csv | cksum)" ] || fail "a good scan is made again"
+if chain batch.mk -k STACKS=short.tif OUT=scans; then fail "a damaged scan alone passes -k"; fi
+grep -q 'none could be made: scans/short' log.txt || fail "no word of the only scan: $(cat log.txt)"
+cp scan4.tif short.tif # mended
+chain batch.mk -k STACKS="short.tif scan4.tif" OUT=scans AVATAR_FLAGS=--min-voxels=200 || { fail "mended"; tail -5 log.txt; }
+[ "$(wc -l <scans/batch.csv)" = 3 ] || fail "mended: $(cat scans/batch.csv)"
 mkdir other; cp scan4.tif other
 if chain batch.mk STACKS="scan4.tif other/scan4.tif" OUT=two; then fail "two scans share a folder"; fi
 
