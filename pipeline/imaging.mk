@@ -12,7 +12,7 @@ voxel := $(if $(VOXEL_UM),--voxel-size-um=$(VOXEL_UM))
 settings_denoise = $(call inputs,STACK) $(call values,VOXEL_UM DENOISE_FLAGS)
 settings_binarize = $(call values,BINARIZE_FLAGS)
 settings_label = $(call values,LABEL_FLAGS)
-settings_avatars = $(call inputs,LABELS GREY) $(call values,$(if $(LABELS),VOXEL_UM) SAMPLE AVATAR_FLAGS)
+settings_avatars = $(call inputs,LABELS GREY) $(call values,VOXEL_UM SAMPLE AVATAR_FLAGS)
 $(call settings,denoise): $(call changed,denoise) | $(call input,$(STACK))
 $(call settings,binarize): $(call changed,binarize)
 $(call settings,label): $(call changed,label)
@@ -37,6 +37,6 @@ raw := $(if $(LABELS),,--raw=$(call quote,$(STACK)))
 $(OUT)/avatars.done: $(labels) $(grey) $(call settings,avatars)
 	@mkdir -p $(OUT)
 	$(call stage,avatars) $(call tool,talus-avatars) $(call quote,$(or $(LABELS),$(OUT)/labels.h5)) \
-	  $(if $(grey),--grey=$(call quote,$(or $(GREY),$(OUT)/denoised.h5))) $(raw) $(if $(LABELS),$(voxel)) \
+	  $(if $(grey),--grey=$(call quote,$(or $(GREY),$(OUT)/denoised.h5))) $(raw) $(voxel) \
 	  --catalog=$(OUT)/catalog.tals --sample=$(call quote,$(SAMPLE)) --overwrite $(call options,,$(AVATAR_FLAGS))
 	@touch $@

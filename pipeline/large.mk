@@ -72,6 +72,6 @@ $(OUT)/labels.h5: $(OUT)/mask.h5 $(OUT)/denoised.tif $(call settings,label)
 
 $(OUT)/avatars.done: $(OUT)/labels.h5 $(OUT)/denoised.tif $(call settings,avatars)
 	$(call stage,avatars) $(call tool,talus-avatars) $(OUT)/labels.h5 --grey=$(OUT)/denoised.tif \
-	  --raw=$(call quote,$(STACK)) --catalog=$(OUT)/catalog.tals --sample=large --memory=$(spare) \
+	  --raw=$(call quote,$(STACK)) --catalog=$(OUT)/catalog.tals --sample=large --memory=$(spare) $(voxel) \
 	  --every=$(EVERY) $(common) $(call options,,$(AVATAR_FLAGS))
 	@touch $@

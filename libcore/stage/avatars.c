@@ -456,7 +456,8 @@ static TlStatus open_grey(const TlStageCall *call, const TlAvatarsStage *v, cons
                           const TlVolume *labels, Input *in) {
   TL_TRY(open_input(call, v, path, in));
   const TlVolume *grey = &in->layers.head;
-  if (grey->nx == labels->nx && grey->ny == labels->ny && grey->nz == labels->nz) return TL_OK;
+  if (grey->nx == labels->nx && grey->ny == labels->ny && grey->nz == labels->nz)
+    return tl_input_same_voxels(path, grey, call->input[0], labels);
   return tl_fail(TL_EINPUT,
                  "%s: %lld x %lld x %lld voxels, the labels have %lld x %lld x %lld: give the "
                  "stack the labels were made from",

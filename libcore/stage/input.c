@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "post/slice.h"
 
+#include <math.h>
 #include <stdio.h>
 
 int64_t tl_input_bytes(double memory_mb) {
@@ -41,6 +42,23 @@ TlStatus tl_input_open(const TlStageCall *call, const TlStackInput *input, TlLay
   TlStatus status = tl_input_roi(input->roi, stack, call->provenance, roi);
   if (status != TL_OK) tl_layers_close(stack);
   return status;
+}
+
+TlStatus tl_input_same_voxels(const char *path, const TlVolume *stack, const char *other_path,
+                              const TlVolume *other) {
+  static const double rounding = 1e-3; /* of sizes written with four digits */
+  const double *a = stack->voxel_m, *b = other->voxel_m;
+  for (int k = 0; k < 3; k++) {
+    if (!(a[k] > 0) || !(b[k] > 0)) return TL_OK;
+    if (fabs(a[k] - b[k]) > rounding * b[k])
+      return tl_fail(TL_EINPUT,
+                     "%s has voxels of %.6g x %.6g x %.6g um, %s of %.6g x %.6g x %.6g um: both "
+                     "must be of one stack; give the stack that belongs to it, or say the right "
+                     "size by --voxel-size-um",
+                     path, a[0] * 1e6, a[1] * 1e6, a[2] * 1e6, other_path, b[0] * 1e6, b[1] * 1e6,
+                     b[2] * 1e6);
+  }
+  return TL_OK;
 }
 
 void tl_input_keep_region(TlVolume *product, const TlRoi *roi) {

@@ -82,6 +82,9 @@ TlStatus tl_input_options(const TlStackInput *input, TlStackOptions *options);
 /* Opens the first input by layers and finds its region. On failure nothing is left to release. */
 TlStatus tl_input_open(const TlStageCall *call, const TlStackInput *input, TlLayers *stack,
                        TlRoi *roi);
+/* TL_EINPUT when both stacks say a voxel size and they differ by more than rounding. */
+TlStatus tl_input_same_voxels(const char *path, const TlVolume *stack, const char *other_path,
+                              const TlVolume *other);
 /* A product's cylinder is the region it was made in: what lies outside is no sample to the stages
  * after this one either. */
 void tl_input_keep_region(TlVolume *product, const TlRoi *roi);

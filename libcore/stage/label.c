@@ -282,13 +282,18 @@ static TlStatus plan_and_label(const TlStageCall *call, const TlLabelStage *v, c
  * padding. */
 static TlStatus with_others(const TlStageCall *call, const TlLabelStage *v, const TlLayers *mask) {
   TlLayers markers = {0}, grey = {0};
+  TlStackOptions size = {0};
   TlRoi roi = {0};
   TlStatus status = TL_OK;
   bool own = given(v->markers), seen = given(v->grey);
   if (own) status = tl_stack_open(v->markers, NULL, call->provenance, &markers);
-  if (seen && status == TL_OK) status = tl_stack_open(v->grey, NULL, call->provenance, &grey);
+  if (seen && status == TL_OK) status = tl_input_options(&v->input, &size);
+  size.raw = NULL; /* of the mask alone */
+  if (seen && status == TL_OK) status = tl_stack_open(v->grey, &size, call->provenance, &grey);
   if (seen && status == TL_OK)
     status = tl_label_one_stack("the grey stack is", &grey.head, &mask->head);
+  if (seen && status == TL_OK)
+    status = tl_input_same_voxels(v->grey, &grey.head, call->input[0], &mask->head);
   if (status == TL_OK)
     status = tl_input_roi(v->input.roi, seen && !(mask->head.cylinder[2] > 0) ? &grey : mask,
                           call->provenance, &roi);

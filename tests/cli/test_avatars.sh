@@ -72,6 +72,18 @@ sqlite3 one.tals "UPDATE avatar_check SET verdict = 'rejected' WHERE avatar_id =
 quiet "$BIN/talus-catalog" export one.tals --format=csv --with-border -o all.csv
 holds "$(wc -l <all.csv) == $(sqlite3 one.tals 'SELECT count(*) FROM avatar')"
 
+# a grey stack, or a scan, of other voxels than the labels is refused, by both tools that take one; a size that is said wins
+quiet "$BIN/talus-volume" convert stack.tif -o wide.tif --voxel-size-um=20
+quiet "$BIN/talus-volume" convert stack.tif -o near.tif --voxel-size-um=10.001
+expect 1 'wide.tif has voxels of 20 x 20 x 20 um, labels.h5 of 10 x 10 x 10 um' "$BIN/talus-avatars" labels.h5 --grey=wide.tif --sample=g --catalog=w.tals
+expect 1 'wide.tif has voxels of 20 x 20 x 20 um, labels.h5 of' "$BIN/talus-avatars" labels.h5 --grey=stack.tif --raw=wide.tif --sample=g --catalog=w.tals
+expect 1 'wide.tif has voxels of 20 x 20 x 20 um, labels.h5 of' "$BIN/talus-label" labels.h5 --grey=wide.tif -o w.h5
+grep -q -- '--voxel-size-um' err.txt || fail "the refusal names no remedy: $(cat err.txt)"
+[ ! -e w.tals ] && [ ! -e w.h5 ] || fail "a refused run wrote something"
+quiet "$BIN/talus-avatars" labels.h5 --grey=near.tif --sample=g --catalog=w.tals --min-voxels=900 --dry-run
+quiet "$BIN/talus-label" labels.h5 --grey=wide.tif -o w.h5 --voxel-size-um=10
+grep -q 'warning: wide.tif: voxel size along x: 10 um as given, not 20' err.txt || fail "no word of the size that was said: $(cat err.txt)"
+
 # a grain that its labels cut in two is not good, neither half; the whole one is; a catalog of schema 3,
 # which has no such residual, is still read
 ball() { # LABEL of the upper half: two balls of radius 9 in 48 x 24 x 24 voxels, the first cut at its middle
