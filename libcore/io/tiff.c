@@ -208,7 +208,13 @@ static TlStatus check_pages(TlTiff *tiff) {
 static TlStatus look_behind(TlTiff *tiff, const TlTiffMeta *meta) {
   uint16_t compression = COMPRESSION_NONE;
   TIFFGetFieldDefaulted(tiff->handle, TIFFTAG_COMPRESSION, &compression);
-  if (!meta->imagej || tiff->info.nz != 1 || meta->images < 2) return TL_OK;
+  if (!meta->imagej || meta->images <= tiff->info.nz) return TL_OK;
+  if (tiff->info.nz > 1)
+    return tl_fail(TL_EINPUT,
+                   "%s: holds %lld pages, and ImageJ's description promises %lld: the file is cut "
+                   "short, or pages were taken out of it; get the whole file, or save these pages "
+                   "as a stack of their own",
+                   tiff->path, (long long)tiff->info.nz, (long long)meta->images);
   if (compression != COMPRESSION_NONE || TIFFIsTiled(tiff->handle) || tiff->info.bits) {
     tl_log_warn("%s: the description promises %lld images, the file holds one", tiff->path,
                 (long long)meta->images);

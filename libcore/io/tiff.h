@@ -4,7 +4,8 @@
  * tiles, any compression libtiff knows, one sample a pixel; 1-bit pages as u8 of 0 and 1, 64-bit
  * float pages as f32; ImageJ's large stacks that keep one directory and raw pages after it.
  * MINISWHITE integers come out inverted (bright = large). All pages are looked at before a voxel is
- * read: size, type, and that their data lie inside the file. Pages are counted from 1 in messages.
+ * read: size, type, and that their data lie inside the file. Fewer pages than ImageJ's description
+ * promises are refused. Pages are counted from 1 in messages.
  * Values and voxel_m in the order x, y, z.
  */
 #ifndef TL_IO_TIFF_H

@@ -313,6 +313,40 @@ START_TEST(data_beyond_the_end_are_told_before_memory_is_taken) {
 }
 END_TEST
 
+/* Pages that each have a directory. */
+START_TEST(fewer_pages_than_imagej_promises_are_refused) {
+  static const struct {
+    const char *description;
+    bool whole;
+  } cases[] = {{"ImageJ=1.53t\nimages=20\nslices=20\nunit=um\nspacing=2\n", false},
+               {"ImageJ=1.53t\nimages=4\nframes=4\n", false},
+               {"ImageJ=1.53t\nimages=3\nslices=3\n", true},
+               {"ImageJ=1.53t\nimages=3\nframes=3\n", true},
+               {"ImageJ=1.53t\nimages=2\nslices=2\n", true}, /* more is not less */
+               {"ImageJ=1.53t\nunit=um\n", true},
+               {"images=20\n", true}}; /* not ImageJ's */
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (int packed = 0; packed < 2; packed++) {
+      Kind kind = plain;
+      TlTiff *tiff;
+      kind.description = cases[i].description;
+      if (packed) kind.compression = COMPRESSION_ZSTD;
+      uint8_t *voxels = malloc(bytes_of(&kind));
+      true_voxels(&kind, voxels);
+      write_kind(at("fewer.tif"), &kind, voxels);
+      free(voxels);
+      if (cases[i].whole) {
+        CK_OK(tl_tiff_open(at("fewer.tif"), &tiff));
+        ck_assert_int_eq(tl_tiff_info(tiff)->nz, kind.pages);
+        tl_tiff_close(tiff);
+      } else {
+        CK_FAILS(tl_tiff_open(at("fewer.tif"), &tiff), TL_EINPUT,
+                 "fewer.tif: holds 3 pages, and ImageJ's description promises");
+      }
+    }
+}
+END_TEST
+
 START_TEST(hyperstacks_are_refused) {
   Bytes *b = malloc(sizeof *b);
   TlTiff *tiff;
@@ -567,7 +601,8 @@ TL_TEST_MAIN("tiff", every_type_layout_order_and_compression_is_read_exactly,
              separate_planes_are_read, white_is_zero_comes_out_bright_is_large,
              imagej_pages_behind_one_directory_are_read,
              imagej_stacks_over_4_GiB_are_read_to_the_end,
-             data_beyond_the_end_are_told_before_memory_is_taken, hyperstacks_are_refused,
+             data_beyond_the_end_are_told_before_memory_is_taken,
+             fewer_pages_than_imagej_promises_are_refused, hyperstacks_are_refused,
              a_file_cut_anywhere_is_an_error_and_never_a_shorter_stack,
              a_flipped_byte_never_crashes, an_empty_file_or_one_without_pages_is_refused,
              a_loop_of_directories_is_refused, pages_of_another_size_or_type_are_refused_by_number,
