@@ -21,8 +21,10 @@
 #include <string.h>
 
 enum {
-  BATCH = 64,  /* grains made at a time */
-  AT_ONCE = 16 /* layers read at a time: a chunk of our files is unpacked once */
+  BATCH = 64,       /* grains made at a time */
+  AT_ONCE = 16,     /* layers read at a time: a chunk of our files is unpacked once */
+  MASK_LABELS = 10, /* one of as many has not most of the volume, if each is a grain */
+  LEAST_FITTED = 3  /* grains that say together whether the grey is theirs */
 };
 /* Bytes a voxel of a grain's cut, measured with a margin: of the fields while it is made, of the
  * finished avatar; and of what does not go with its size (nodes). */
@@ -153,6 +155,7 @@ static TlStatus one_grain(void *context, int64_t begin, int64_t end, int64_t blo
 typedef struct Totals {
   int64_t wanted, grains, border, too_small, left_out, rejected, dropped, filled, global_level;
   double *diameter_um, *moved, *nodes, *curvature;
+  bool like_mask; /* and was warned of */
   TlJudged judged;
 } Totals;
 
@@ -254,11 +257,32 @@ static double median(double *values, int64_t n) {
   return n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
 }
 
+static void warn_of_mask(const char *path, const char *what) {
+  tl_log_warn("%s: %s: this looks like a mask, in which grains that touch are one; talus-label "
+              "makes labels of a mask, one a grain",
+              path, what);
+}
+
+/* What the grains together say of the input. */
+static void warn_of_input(const char *path, const TlAvatarsStage *v, const Work *w,
+                          const Totals *t) {
+  const TlJudged *j = &t->judged;
+  int64_t tried = t->grains + t->rejected;
+  if (t->wanted + t->too_small + t->left_out == 1 && t->dropped > 0 && !t->like_mask)
+    warn_of_mask(path, "its only label is in several pieces");
+  if (w->stack.grey && tried >= LEAST_FITTED && j->count[TL_GOOD] == 0 &&
+      2 * (j->count[TL_REJECTED] + t->rejected) > tried)
+    tl_log_warn("no grain is good: %s fits none of the %lld labels of %s, so it may be of another "
+                "scan, or not in the place of the labels; give the stack that they were made from",
+                v->grey, (long long)tried, path);
+}
+
 static TlStatus report(const TlStageCall *call, const TlAvatarsStage *v, const Work *w, Totals *t) {
   TlReport *r = call->report;
   const TlVolume *labels = &w->stack.labels->head;
   const TlJudged *j = &t->judged;
   int64_t n = t->grains;
+  warn_of_input(call->input[0], v, w, t);
   TL_TRY(tl_report_text(r, "sample", v->sample));
   TL_TRY(tl_input_report(r, labels, w->roi));
   TL_TRY(tl_input_repeat_warnings(call->input[0], labels, r));
@@ -333,6 +357,23 @@ static TlStatus plan_cuts(const TlAvatarsStage *v, Work *w, const Grain *grains,
                  (long long)w->stack.at_once, (double)(beside + own) / TL_INPUT_MB, v->memory_mb);
 }
 
+/* Labels that are hardly a grain each; border: those that the border cuts. True after a warning. */
+static bool looks_like_mask(const char *path, const TlLabelBox *boxes, const uint8_t *border,
+                            uint32_t most) {
+  int64_t labels = 0, all = 0;
+  uint32_t largest = 0;
+  for (uint32_t label = 1; label <= most; label++) {
+    labels += boxes[label].voxels > 0;
+    all += boxes[label].voxels;
+    if (largest == 0 || boxes[label].voxels > boxes[largest].voxels) largest = label;
+  }
+  bool only = labels == 1 && border[largest];
+  bool much = labels >= MASK_LABELS && boxes[largest].voxels > all / 2;
+  if (only) warn_of_mask(path, "its only label is cut by the border of the stack or region");
+  if (much) warn_of_mask(path, "one of its labels has more than half of the volume of all");
+  return only || much;
+}
+
 static TlStatus prepare(const TlStageCall *call, const TlAvatarsStage *v, Work *w, Totals *t,
                         Grain **grains, int64_t *count) {
   uint32_t most;
@@ -340,6 +381,7 @@ static TlStatus prepare(const TlStageCall *call, const TlAvatarsStage *v, Work *
   uint8_t *cut;
   double *contact;
   TL_TRY(tl_label_contacts(w->stack.labels, w->roi, most, w->stack.at_once, &cut, &contact));
+  t->like_mask = looks_like_mask(call->input[0], w->boxes, cut, most);
   TlStatus status = choose(v, w, cut, contact, most, t, grains, count);
   tl_free(cut);
   tl_free(contact);

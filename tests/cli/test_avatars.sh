@@ -84,6 +84,35 @@ quiet "$BIN/talus-avatars" labels.h5 --grey=near.tif --sample=g --catalog=w.tals
 quiet "$BIN/talus-label" labels.h5 --grey=wide.tif -o w.h5 --voxel-size-um=10
 grep -q 'warning: wide.tif: voxel size along x: 10 um as given, not 20' err.txt || fail "no word of the size that was said: $(cat err.txt)"
 
+# a mask in place of labels: of grains that the border cuts, and of two that it does not; one large label among many; and no
+# word of that for labels, nor for the label of a single grain
+mask_words='looks like a mask'
+quiet "${make[@]}" --catalog=w.tals --dry-run
+grep -q "$mask_words" err.txt && fail "labels are taken for a mask: $(cat err.txt)"
+quiet "$BIN/talus-binarize" stack.tif -o mask.h5
+quiet "$BIN/talus-avatars" mask.h5 --grey=stack.tif --sample=g --catalog=w.tals
+grep -q "warning: mask.h5: its only label is cut by the border.*$mask_words.*talus-label" err.txt || fail "a mask: $(cat err.txt)"
+pieces() { # NAME EXPRESSION: labels by a formula of x, y, z, in 40^3 voxels
+  awk 'BEGIN {for (z = 0; z < 40; z++) for (y = 0; y < 40; y++) for (x = 0; x < 40; x++) printf "\\%03o", ('"$2"')}' | { IFS= read -r text; printf '%b' "$text"; } >"$1.raw"
+  quiet "$BIN/talus-volume" convert "$1.raw" --raw=40,40,40,u8,little -o "$1.tif" --voxel-size-um=10
+}
+ball1='((x - 12) ^ 2 + (y - 20) ^ 2 + (z - 20) ^ 2 < 64)'
+pieces two "$ball1 || ((x - 30) ^ 2 + (y - 20) ^ 2 + (z - 20) ^ 2 < 36)"
+quiet "$BIN/talus-avatars" two.tif --method=distance --sample=g --catalog=w2.tals
+grep -q "two.tif: its only label is in several pieces: this $mask_words" err.txt || fail "two whole grains of one label: $(cat err.txt)"
+pieces one "$ball1"
+quiet "$BIN/talus-avatars" one.tif --method=distance --sample=one --catalog=w2.tals
+grep -q "$mask_words" err.txt && fail "a single grain is taken for a mask: $(cat err.txt)"
+pieces many "z < 30 ? 1 : z > 33 && x % 10 > 1 && y % 10 > 1 ? 2 + int(x / 10) + 4 * int(y / 10) : 0"
+quiet "$BIN/talus-avatars" many.tif --method=distance --sample=many --catalog=w2.tals --dry-run
+grep -q "one of its labels has more than half.*$mask_words" err.txt || fail "one large label: $(cat err.txt)"
+
+# a grey stack of another scan fits none of the labels
+quiet "$BIN/talus-phantom" --size=40,40,40 --d50-voxels=11 --solid-fraction=0.5 --seed=7 -o elsewhere.tif
+quiet "$BIN/talus-avatars" labels.h5 --grey=elsewhere.tif --sample=g --catalog=w3.tals --min-voxels=400
+grep -q 'warning: no grain is good: elsewhere.tif fits none of the [0-9]* labels of labels.h5, so it may be of another scan' err.txt ||
+  fail "another scan's grey: $(tail -3 err.txt)"
+
 # a grain that its labels cut in two is not good, neither half; the whole one is; a catalog of schema 3,
 # which has no such residual, is still read
 ball() { # LABEL of the upper half: two balls of radius 9 in 48 x 24 x 24 voxels, the first cut at its middle
