@@ -5,6 +5,7 @@
 #include "io/stack_sandbox.h"
 #include "itk/itk.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- in the sandbox ---- */
@@ -65,11 +66,34 @@ static TlStatus read_packed(const char *path, const TlVolumeHeader *h, TlStackIn
   return tl_fail(TL_EINPUT, "%s: its header can be read in two ways; write it anew", path);
 }
 
+/* Axes of the voxels that run along other axes of the scanner, or against them. */
+static void say_axes(const char *path, const int axis[3]) {
+  static const char *const name[] = {"-z", "-y", "-x", "", "x", "y", "z"};
+  int p[3], flips = 0;
+  for (int k = 0; k < 3; k++) {
+    p[k] = abs(axis[k]);
+    flips += axis[k] < 0;
+  }
+  bool in_order = p[0] == 1 && p[1] == 2 && p[2] == 3;
+  /* not said, or so oblique that two are nearest to one */
+  if (p[0] + p[1] + p[2] != 6 || p[0] * p[1] * p[2] != 6 || (in_order && flips == 0)) return;
+  bool cyclic = p[1] == p[0] % 3 + 1; /* a turn; else two of them are exchanged */
+  tl_log_warn("%s: its axes are %s (those of the voxels run along %s, %s, %s of the scanner); "
+              "voxels are taken in the order in which they lie, so grains %s the scanner's frame",
+              path,
+              in_order     ? "flipped"
+              : flips == 0 ? "exchanged"
+                           : "flipped and exchanged",
+              name[axis[0] + 3], name[axis[1] + 3], name[axis[2] + 3],
+              cyclic == (flips % 2 == 1) ? "are mirror images of those in" : "are turned against");
+}
+
 TlStatus tl_itk_layers(const char *path, TlStackInfo *info, TlLayers *layers) {
   TlVolumeHeader h;
   *info = (TlStackInfo){0};
   TlStatus status = tl_volume_header_read(path, &h);
   if (status == TL_OK) status = tl_header_claim_files(path);
+  if (status == TL_OK) say_axes(path, h.axis);
   const double *s = h.spacing;
   if (status == TL_OK && !h.info.voxel_from && s[0] > 0 && s[1] > 0 && s[2] > 0 &&
       (s[0] != 1 || s[1] != 1 || s[2] != 1))

@@ -105,6 +105,16 @@ static int counts(char *at, int64_t *value, int most) {
   return n;
 }
 
+/* Which of the scanner's axes each of ours is nearest to. */
+static void place_axes(TlVolumeHeader *h, double direction[][3]) {
+  for (int k = 0; k < 3; k++) {
+    const double *d = direction[k];
+    int j = fabs(d[1]) > fabs(d[0]) ? 1 : 0;
+    if (fabs(d[2]) > fabs(d[j])) j = 2;
+    h->axis[k] = d[j] > 0 ? j + 1 : d[j] < 0 ? -j - 1 : 0;
+  }
+}
+
 static TlStatus take_axes(Reader *r, char *value) {
   int64_t axes;
   if (counts(value, &axes, 1) != 1 || axes < 1 || axes > MOST_AXES)
@@ -230,6 +240,13 @@ static TlStatus take_channels(Reader *r, char *value) {
   return wrong(r, "'%s' values a voxel; a grey or label volume has one", value);
 }
 
+/* Rows are the directions of the axes. Another count of numbers is not used. */
+static TlStatus take_matrix(Reader *r, char *value) {
+  double m[3][3];
+  if (reals(value, m[0], 9) == 9) place_axes(r->header, m);
+  return TL_OK;
+}
+
 static TlStatus take_meta_type(Reader *r, char *value) {
   static const Name names[] = {
       {"MET_UCHAR", TL_U8},  {"MET_CHAR", TL_I8},    {"MET_USHORT", TL_U16},
@@ -257,6 +274,7 @@ static TlStatus read_meta(Reader *r) {
                              {"BinaryDataByteOrderMSB", take_order},
                              {"ElementByteOrderMSB", take_order},
                              {"ElementSpacing", take_spacings},
+                             {"TransformMatrix", take_matrix},
                              {"ElementSize", take_element_size},
                              {"DistanceUnits", take_distance_unit},
                              {"ElementNumberOfChannels", take_channels},
@@ -479,6 +497,7 @@ static TlStatus take_spacing(Reader *r, bool nrrd) {
       (r->units > 0 && r->units < 3))
     return tl_fail(TL_EINPUT, "%s: the header has spacings or units for fewer than three axes",
                    r->path);
+  if (vectors) place_axes(h, r->direction);
   for (int k = 0; k < 3; k++) {
     double spacing2 = 0, metres2 = 0;
     for (int j = 0; j < 3 && vectors; j++) {

@@ -8,6 +8,8 @@
  *
  * Voxel size: NRRD's `space directions` with `space units`, or `spacings` with `units`; MetaImage's
  * ElementSpacing (or ElementSize) with DistanceUnits (um, mm, cm). Without a unit it is unknown.
+ * Directions of axes (NRRD's `space directions`, MetaImage's TransformMatrix) move no voxel: the
+ * log says so where they are flipped or exchanged.
  */
 #ifndef TL_IO_VOLUME_HEADER_H
 #define TL_IO_VOLUME_HEADER_H
@@ -18,8 +20,10 @@
 typedef struct TlVolumeHeader {
   TlStackInfo info;  /* voxel_m and voxel_from when the unit is known */
   double spacing[3]; /* as the file has it, 0 where it has none */
-  char *data;        /* the file the voxels are in, owned */
-  bool plain;        /* they lie in one run from offset on, in this byte order */
+  int axis[3]; /* 1, 2, 3: the scanner's x, y, z that x, y, z of the voxels run along (nearest),
+                * below 0: against it; 0: not said */
+  char *data;  /* the file the voxels are in, owned */
+  bool plain;  /* they lie in one run from offset on, in this byte order */
   int64_t offset;
   bool big_endian;
 } TlVolumeHeader;

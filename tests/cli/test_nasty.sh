@@ -114,6 +114,26 @@ refuses 'empty' empty.tif
 printf 'ObjectType = Image\nNDims = 3\nDimSize = 4 3 2\nElementType = MET_USHORT\nElementDataFile = gone.raw\n' >gone.mhd
 refuses 'gone' gone.mhd
 
+# ---- axes of an NRRD or MetaImage that are flipped or exchanged: voxels are taken as they lie, and that is said ----
+numbers 1 24 2 >v.raw
+axes() { # NAME LINE WORDS: what is said of the file; none: nothing
+  local kind='NRRD0004\ntype: ushort\ndimension: 3\nsizes: 4 3 2\nendian: little\nencoding: raw\ndata file: v.raw\nspace directions: %s\n'
+  [ "${1##*.}" = nhdr ] || kind='ObjectType = Image\nNDims = 3\nDimSize = 4 3 2\nTransformMatrix = %s\nElementType = MET_USHORT\nElementDataFile = v.raw\n'
+  printf "$kind" "$2" >"$1"
+  "$volume" info "$1" >out 2>err || fail "$1: $(cat err)"
+  if [ "$3" ]; then grep -qF -- "warning: $1: its axes are $3" err || fail "$1: no '$3': $(cat err)"; fi
+  if [ -z "$3" ]; then grep -q 'its axes' err && fail "$1: $(cat err)"; fi
+  grep -q '^mean: 12.5' out || fail "$1: other voxels: $(cat out)"
+}
+axes same.nhdr '(2,0,0) (0,2,0) (0,0,5)' ''
+axes flip.nhdr '(-2,0,0) (0,2,0) (0,0,5)' 'flipped (those of the voxels run along -x, y, z of the scanner); voxels are taken in the order in which they lie, so grains are mirror images of those in the'
+axes turn.nhdr '(-2,0,0) (0,-2,0) (0,0,5)' 'flipped (those of the voxels run along -x, -y, z of the scanner); voxels are taken in the order in which they lie, so grains are turned against'
+axes swap.nhdr '(0,0,2) (0,2,0) (5,0,0)' 'exchanged (those of the voxels run along z, y, x of the scanner); voxels are taken in the order in which they lie, so grains are mirror'
+axes cycle.nhdr '(0,2,0) (0,0,2) (5,0,0)' 'exchanged (those of the voxels run along y, z, x of the scanner); voxels are taken in the order in which they lie, so grains are turned'
+axes both.nhdr '(0,0,2) (0,-2,0) (5,0,0)' 'flipped and exchanged (those of the voxels run along z, -y, x of the scanner); voxels are taken in the order in which they lie, so grains are turned'
+axes same.mhd '1 0 0 0 1 0 0 0 1' ''
+axes flip.mhd '1 0 0 0 1 0 0 0 -1' 'flipped (those of the voxels run along x, y, -z'
+
 # ---- folders ----
 mkdir none gap mixed types foreign
 refuses 'none' none

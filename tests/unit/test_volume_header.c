@@ -108,6 +108,31 @@ START_TEST(units_make_the_voxel_size_and_axes_keep_their_own) {
 }
 END_TEST
 
+START_TEST(axes_are_the_nearest_of_the_scanner) {
+  static const struct {
+    const char *name, *text;
+    int axis[3];
+  } cases[] = {{"plain.nhdr", NRRD("spacings: 2 2 5\n"), {0, 0, 0}},
+               {"same.nhdr", NRRD("space directions: (2,0,0) (0,3,0) (0,0,5)\n"), {1, 2, 3}},
+               {"oblique.nhdr", NRRD("space directions: (3,1,0) (-1,3,0.1) (0,0,5)\n"), {1, 2, 3}},
+               {"flip.nhdr", NRRD("space directions: (-2,0,0) (0,3,0) (0,0,5)\n"), {-1, 2, 3}},
+               {"swap.nhdr", NRRD("space directions: (0,0,2) (0,-3,0) (5,0,0)\n"), {3, -2, 1}},
+               {"same.mhd", META("TransformMatrix = 1 0 0 0 1 0 0 0 1\n"), {1, 2, 3}},
+               {"flip.mhd", META("TransformMatrix = -1 0 0 0 -1 0 0 0 1\n"), {-1, -2, 3}},
+               {"short.mhd", META("TransformMatrix = 1 0 0 1\n"), {0, 0, 0}}};
+  put_voxels();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    TlVolumeHeader h;
+    put_text(cases[i].name, cases[i].text);
+    CK_OK(tl_volume_header_read(at(cases[i].name), &h));
+    for (int k = 0; k < 3; k++)
+      ck_assert_msg(h.axis[k] == cases[i].axis[k], "%s: axis %d along %d", cases[i].name, k,
+                    h.axis[k]);
+    tl_volume_header_free(&h);
+  }
+}
+END_TEST
+
 START_TEST(hostile_headers_are_refused_by_file_and_line) {
   static const struct {
     const char *name, *text, *says;
@@ -241,4 +266,5 @@ START_TEST(packed_voxels_come_through_the_sandbox) {
 END_TEST
 
 TL_TEST_MAIN("volume header", units_make_the_voxel_size_and_axes_keep_their_own,
-             hostile_headers_are_refused_by_file_and_line, packed_voxels_come_through_the_sandbox)
+             axes_are_the_nearest_of_the_scanner, hostile_headers_are_refused_by_file_and_line,
+             packed_voxels_come_through_the_sandbox)
