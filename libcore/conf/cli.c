@@ -261,6 +261,8 @@ static TlStatus unknown_option(const TlTool *tool, const char *text, size_t leng
   snprintf(key, sizeof key, "%.*s", (int)length, text);
   const char *near = tl_param_nearest(options_of(tool)->rows, options_of(tool)->count, key);
   if (!near) near = tl_param_nearest(common_params, COMMON_COUNT, key);
+  const TlParam *common = near ? find(common_params, COMMON_COUNT, near, strlen(near)) : NULL;
+  if (common && !taken(tool, common)) near = NULL;
   return tl_fail(TL_EUSAGE, "--%s: no such option%s%s%s; see %s --help", key,
                  near ? "; did you mean --" : "", near ? near : "", near ? "?" : "", tool->name);
 }

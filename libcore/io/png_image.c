@@ -104,6 +104,6 @@ TlStatus tl_png_check(const char *path) {
   if (status == TL_OK && !png_image_finish_read(&png, &white, rgb, 0, NULL))
     status = tl_fail(TL_EIO, "the picture that was written is damaged: %s", png.message);
   png_image_free(&png);
-  if (status == TL_OK) tl_free(rgb);
+  tl_free(rgb);
   return status;
 }

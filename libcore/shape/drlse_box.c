@@ -194,13 +194,12 @@ static double volume_level(const float *a, int64_t count, double want) {
   return 0.5 * (low + high);
 }
 
-static double radius_of(const TlLabelBox *box) {
-  return cbrt((double)box->voxels * 0.75 / M_PI);
-}
-
-static int middle_class(const TlLabelBox *box) {
+/* By its radius in cells, in which the smoothing is done. */
+static int middle_class(const TlGrainField *f, const TlLabelBox *box) {
+  double cells = (double)box->voxels / (f->step[0] * f->step[1] * f->step[2]),
+         radius = cbrt(cells * 0.75 / M_PI);
   int m = MIDDLES - 1;
-  while (m > 0 && radius_of(box) < middle_radius[m]) m--;
+  while (m > 0 && radius < middle_radius[m]) m--;
   return m;
 }
 
@@ -210,14 +209,14 @@ static int64_t class_indicator(const TlGrainSource *source, const TlGrainField *
                                float *other) {
   const TlLabelBox *boxes = source->boxes;
   int64_t at = 0, found = 0;
-  int own = middle_class(&boxes[source->label]);
+  int own = middle_class(f, &boxes[source->label]);
   for (int64_t k = 0; k < f->nz; k++)
     for (int64_t j = 0; j < f->ny; j++)
       for (int64_t i = 0; i < f->nx; i++, at++) {
         uint32_t value = label_at(source->part, f, i, j, k);
         other[at] = 0;
         if (value == 0 || value == source->label) continue;
-        int theirs = middle_class(&boxes[value]);
+        int theirs = middle_class(f, &boxes[value]);
         if ((theirs < own ? theirs : own) == class) other[at] = 1, found++;
       }
   return found;

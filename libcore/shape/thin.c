@@ -45,6 +45,7 @@ TlStatus tl_avatar_thin(const TlAvatar *a, int64_t every, TlAvatar *out) {
                    (long long)every, (long long)a->id, a->node_count, (long long)count, LEAST);
   *out = *a;
   out->phi = out->node_m = out->node_area_m2 = NULL;
+  out->borrowed = false; /* its arrays are its own */
   out->node_count = (int32_t)count;
   TlStatus status = fill(a, every, out);
   if (status != TL_OK) tl_avatar_free(out);

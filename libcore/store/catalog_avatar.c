@@ -11,8 +11,8 @@ static TlStatus drop_sample(TlCatalog *c, const char *name, bool replace) {
   TL_TRY(tl_sql_finish(c, s));
   if (!replace && sqlite3_changes(c->db) > 0)
     return tl_fail(TL_EUSAGE,
-                   "%s: sample '%s' is already there; give --overwrite to replace it, or "
-                   "another name",
+                   "%s: sample '%s' is already there; replace it (--overwrite; of talus-catalog "
+                   "import --replace), or take another name",
                    c->path, name);
   return TL_OK;
 }

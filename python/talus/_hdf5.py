@@ -54,7 +54,7 @@ def text(value: Any) -> str:
 def dataset(group: h5py.Group, name: str, path: str) -> h5py.Dataset:
     """A dataset, refused if its values lie in another file."""
     node: Any = group
-    for part in name.split("/"):
+    for part in name.strip("/").split("/"):  # the tools print names with a leading slash
         link = node.get(part, getlink=True) if isinstance(node, h5py.Group) else None
         if link is None:
             raise TalusError(

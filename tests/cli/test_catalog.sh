@@ -127,12 +127,13 @@ refused 2 --grain show c.tals
 refused 1 "no sample 'mud'" export c.tals --sample=mud --format=csv -o none.csv
 [ ! -e none.csv ] || fail "a table without grains was written"
 refused 2 --spacing-um import c.tals in_5.txt --sample=x
-refused 2 "already there" import c.tals in_5.txt --sample=spheres --spacing-um=100
+refused 2 "import --replace" import c.tals in_5.txt --sample=spheres --spacing-um=100
 head -c 3000 in_6.txt >cut.txt
 before=$(sha256sum <c.tals)
 refused 1 cut.txt:8 import c.tals in_5.txt cut.txt --sample=x --spacing-um=100
 [ "$before" = "$(sha256sum <c.tals)" ] || fail "a failed import changed the catalog"
 refused 2 "no such verb" lst c.tals
+refused 2 "overwrite: no such option; see" import --overwrite c.tals x # nor is one proposed that import does not take
 refused 2 "did you mean --format" export c.tals --fromat=csv -o x
 
 # a spoilt grid is named (the blob is replaced by one byte of it)
