@@ -99,7 +99,7 @@ static TlStatus pack_run(Work *w, int64_t i, int64_t stride, const Fineness *fin
                     .fov_deg = fov_deg,
                     .paths = dots(run, &w->camera[i]),
                     .speeds = true,
-                    .forces_first = run->triaxial,
+                    .forces_first = run->device != TL_DEVICE_NONE,
                     .grid = run->scene.has_terrain && run->grid.nx ? &run->grid : NULL};
   memcpy(how.cells, fine->cells, sizeof how.cells);
   how.most_error = fine->most_error;
@@ -175,7 +175,7 @@ static TlStatus put_top(Work *w, const char *title, TlHtml *to, TlReportSize *si
             (long long)together);
   else
     tl_html(&line, "%s",
-            run->triaxial ? w->count > 1 ? "Triaxial tests" : "Triaxial test"
+            run->device ? tl_report_device_title(run->device, w->count > 1)
             : tl_scene_is_ensemble(&run->scene)
                 ? w->count > 1 ? "Ensembles of single blocks" : "Ensemble of single blocks"
             : w->count > 1 ? "Runs of moving grains"
@@ -201,7 +201,7 @@ static TlStatus put_top(Work *w, const char *title, TlHtml *to, TlReportSize *si
           "<nav><ul><li><a href=\"#playback\">Playback</a></li><li><a "
           "href=\"#figures\">Figures</a></li><li><a href=\"#plots\">Plots</a></li>%s%s"
           "<li><a href=\"#what\">What ran</a></li></ul></nav>\n",
-          run->triaxial ? "" : "<li><a href=\"#quantiles\">Quantiles</a></li>",
+          run->device ? "" : "<li><a href=\"#quantiles\">Quantiles</a></li>",
           run->scene.has_terrain ? "<li><a href=\"#maps\">Maps</a></li>" : "");
   return TL_OK;
 }
@@ -214,7 +214,7 @@ static TlStatus put_player(Work *w, TlHtml *to, const char *note) {
     still[i] = (TlPageStill){.scene = &w->run[i].scene,
                              .frame = &w->run[i].last,
                              .camera = &w->camera[i],
-                             .bare = w->run[i].triaxial,
+                             .bare = w->run[i].device != TL_DEVICE_NONE,
                              .departures = &w->run[i].measure.departures,
                              .blocks = tl_scene_is_ensemble(&w->run[i].scene)};
     if (still[i].blocks) status = tl_run_not_started(w->run[i].folder, &still[i].not_started);
@@ -231,7 +231,7 @@ static TlStatus put_body(Work *w, TlHtml *to) {
   tl_report_run_figures(to, run, w->count);
   tl_html(to, "<h2 id=\"plots\">Plots</h2>\n");
   TL_TRY(tl_report_run_plots(to, run, w->count, w->options->measured ? &w->measured : NULL));
-  if (!run->triaxial) {
+  if (!run->device) {
     tl_html(to, "<h2 id=\"quantiles\">Quantiles over the grains</h2>\n");
     TL_TRY(tl_report_run_quantiles(to, run, w->count));
     for (int64_t i = 0; i < w->count; i++)
@@ -310,10 +310,10 @@ static TlStatus open_runs(Work *w, char *const *path, int64_t count) {
     status = tl_report_run_open(path[i], own, &w->run[i]);
     if (status != TL_OK) break;
     w->count = i + 1;
-    if (w->run[i].triaxial != w->run[0].triaxial)
-      status = tl_fail(
-          TL_EUSAGE, "%s is %sa triaxial test and %s is %s: make a report of each kind", path[0],
-          w->run[0].triaxial ? "" : "not ", path[i], w->run[i].triaxial ? "one" : "none");
+    if (w->run[i].device != w->run[0].device)
+      status = tl_fail(TL_EUSAGE, "%s is %s and %s is %s: make a report of each kind", path[0],
+                       tl_report_device_test(w->run[0].device), path[i],
+                       tl_report_device_test(w->run[i].device));
     if (status == TL_OK) status = choose_camera(&w->run[i], &w->camera[i]);
   }
   for (int64_t i = 0; i < count; i++) tl_free(label[i]);
@@ -329,7 +329,7 @@ static TlStatus report_runs(char *const *path, int64_t count, const TlReportOpti
   if (status == TL_OK) status = TL_NEW(w.head, (size_t)count);
   if (status == TL_OK) status = TL_NEW(w.data, (size_t)count);
   if (status == TL_OK) status = open_runs(&w, path, count);
-  if (status == TL_OK && options->measured && !w.run->triaxial)
+  if (status == TL_OK && options->measured && w.run->device != TL_DEVICE_TRIAXIAL)
     status = tl_fail(TL_EUSAGE, "--compare: %s is no triaxial test", path[0]);
   if (status == TL_OK && options->measured)
     status = tl_measured_read(options->measured, &w.measured);

@@ -144,11 +144,8 @@ static TlStatus open_parts(TlReportRun *run) {
   if (run->scene.has_terrain) TL_TRY(tl_map_grid(&run->scene, m, 0, &run->grid));
   if (run->scene.has_terrain) TL_TRY(take_steps(run));
   TL_TRY(read_history(run));
-  char *path = tl_path_join(run->folder, "triaxial.csv");
-  if (!path) return TL_ENOMEM;
-  run->triaxial = tl_file_exists(path);
-  tl_free(path);
-  if (!run->triaxial) return TL_OK;
+  TL_TRY(tl_report_device_read(run));
+  if (run->device != TL_DEVICE_TRIAXIAL) return TL_OK;
   TlTxOptions tx = {0};
   TL_TRY(tl_tx_read(run->folder, &tx, &run->test));
   return tl_tx_measure(&run->test, &tx, &run->figures);
@@ -174,6 +171,7 @@ void tl_report_run_close(TlReportRun *run) {
   tl_free(run->step_jump_m);
   tl_table_free(&run->history);
   tl_free(run->history_fault);
+  tl_report_device_free(run);
   tl_tx_free(&run->test);
   tl_figures_free(&run->figures);
   *run = (TlReportRun){0};
@@ -395,12 +393,12 @@ static void table_head(TlHtml *to, const TlReportRun *run, int64_t count, const 
 void tl_report_run_figures(TlHtml *to, const TlReportRun *run, int64_t count) {
   table_head(to, run, count, "figure");
   tl_html(to, "<th>unit</th><th>meaning</th></tr></thead><tbody>\n");
-  if (run->triaxial)
+  if (run->device == TL_DEVICE_TRIAXIAL)
     put_rows(to, of_tests, sizeof of_tests / sizeof *of_tests, run, count);
   else
     put_rows(to, of_runs, sizeof of_runs / sizeof *of_runs, run, count);
   tl_html(to, "</tbody></table></div>\n");
-  if (!run->triaxial) return;
+  if (run->device != TL_DEVICE_TRIAXIAL) return;
   tl_html(to, "<details><summary>All figures of the test, as talus-measure --triaxial writes "
               "them</summary>");
   table_head(to, run, count, "figure");
@@ -614,7 +612,7 @@ TlStatus tl_report_run_plots(TlHtml *to, const TlReportRun *run, int64_t count,
                              const TlMeasured *measured) {
   TlStatus status = TL_OK;
   tl_html(to, "<div class=\"charts\">\n");
-  if (run->triaxial)
+  if (run->device == TL_DEVICE_TRIAXIAL)
     for (size_t k = 0; k < sizeof test_plots / sizeof *test_plots && status == TL_OK; k++)
       status = put_test_plot(to, run, count, measured, &test_plots[k]);
   else

@@ -91,6 +91,40 @@ static bool left(const TlReportRun *run, int64_t b) {
   return tl_report_motion_gone(&run->motion, b);
 }
 
+/* Of a test with a device: stages that most_s ended, and the one in which the test ended. */
+static void warn_stages(const TlReportRun *run, double end_s, TlHtml *items, int64_t *count) {
+  char had[40], name[80];
+  for (int64_t k = 0; k < run->stages; k++) {
+    const TlDeviceStage *s = &run->stage[k];
+    if (run->device == TL_DEVICE_DIRECT_SHEAR)
+      snprintf(name, sizeof name, "%s", s->kind);
+    else
+      snprintf(name, sizeof name, "stage %lld of %lld%s%s%s", (long long)k + 1,
+               (long long)run->stages, *s->kind ? " (" : "", s->kind, *s->kind ? ")" : "");
+    if (s->late)
+      warn(items, count,
+           "S%s was ended by its most_s and not by its own condition: %s. A larger most_s lets it "
+           "come to its end.",
+           name + 1, s->reached);
+    if (s->ended) continue;
+    double until = fmax(run->motion.time_s[run->motion.frames - 1],
+                        run->column[TL_DEVICE_TIME][run->rows - 1]);
+    number(had, until);
+    if (until >= end_s - 1.5 * run->scene.step_s)
+      warn(items, count,
+           "The test is not complete: the time of the run, %s s, was over in %s: %s. A longer "
+           "time.duration_s and talus-solve --resume continue it.",
+           had, name, s->reached);
+    else
+      warn(items, count,
+           "The test is not complete: its results end at %s s, in %s: %s. It was stopped, has "
+           "failed, or still runs. talus-solve --resume continues it, or repeats the message of "
+           "its failure.",
+           had, name, s->reached);
+    return; /* the others have not begun */
+  }
+}
+
 static void warn_unfinished(const TlReportRun *run, const TlYamlNode *study, TlHtml *items,
                             int64_t *count) {
   double duration = NAN, steps = NAN, dt = run->scene.step_s;
@@ -102,7 +136,11 @@ static void warn_unfinished(const TlReportRun *run, const TlYamlNode *study, TlH
   double end = duration > 0 ? duration : steps * dt,
          until = run->motion.time_s[run->motion.frames - 1];
   char had[40], wanted[40];
-  if (run->triaxial || rests || !(end > 0) || until >= end - 1.5 * dt) return;
+  if (run->device) {
+    warn_stages(run, end, items, count);
+    return;
+  }
+  if (rests || !(end > 0) || until >= end - 1.5 * dt) return;
   double every = run->motion.frames > 1 ? until - run->motion.time_s[run->motion.frames - 2] : 0;
   if (until + every > end + 1.5 * dt) return; /* the next frame would lie beyond the end */
   warn(items, count,
@@ -124,7 +162,7 @@ static void warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
     grains++;
     if (run->moving[b]) moving += part, movers++;
   }
-  if (!run->triaxial && moving > 0.01 * mass)
+  if (!run->device && moving > 0.01 * mass)
     warn(items, count,
          "Not at rest: in the last frame, at %s s, %lld of %lld grains still move, %s%% of the "
          "mass. Runout, stopping places and deposit are not final. (A grain moves when its "
@@ -391,7 +429,8 @@ static void warn_energy(const TlReportRun *run, TlHtml *items, int64_t *count) {
         "over. The time step is too long or the solve too rough; neither motion nor forces are to "
         "be trusted. A shorter time.dt_s (or more iterations) would help.",
         number(text, -e.damping_J), other);
-  if (!run->triaxial && tl_balance_distrusted(&e)) /* warn_test judges the balance of a test */
+  if (run->device != TL_DEVICE_TRIAXIAL &&
+      tl_balance_distrusted(&e)) /* warn_test judges the balance of a test */
     warn(
         items, count,
         "%s J are missing from the energy balance, with %s J turned over (1%% or less is usual). A "
@@ -541,7 +580,7 @@ static TlStatus warn_of_all(const TlReportRun *run, const TlYamlNode *study, TlH
   warn_energy(run, items, count);
   TL_TRY(warn_releases(run, items, count));
   warn_reduction(run, study, items, count);
-  if (run->triaxial) warn_test(run, items, count);
+  if (run->device == TL_DEVICE_TRIAXIAL) warn_test(run, items, count);
   if (run->scene.grain_scale != 1)
     warn(items, count,
          "Grains are %s times their scanned size: the shapes are those of the scan, sizes and "
@@ -554,6 +593,9 @@ static TlStatus warn_of_all(const TlReportRun *run, const TlYamlNode *study, TlH
   if (run->history_fault)
     warn(items, count, "The run's table over time cannot be read, so its plots are missing: %s",
          run->history_fault);
+  if (run->table_fault)
+    warn(items, count, "The table of the test cannot be read, so how it ended is not known: %s",
+         run->table_fault);
   if (run->scene.provenance && strstr(run->scene.provenance, "-dirty\""))
     warn(items, count,
          "A program behind this run was built from changed sources (its commit ends in -dirty), so "
