@@ -2,7 +2,7 @@
  * network and runs no script but its own (Content-Security-Policy: default-src 'none', the
  * script and the styles by their digests).
  *
- * Runs of one kind (avalanches, rockfall and heaps; triaxial tests) stand side by side; a scan is a
+ * Runs of one kind (avalanches, rockfall and heaps; tests with one device) stand side by side; a scan is a
  * catalog with the stacks it was made from. The same input gives the same bytes. SI units.
  */
 #ifndef TL_POST_REPORT_H

@@ -227,6 +227,45 @@ static TlStatus judge_stages(TlReportRun *run, const TlYamlNode *study) {
   return TL_OK;
 }
 
+/* ---- figures ---- */
+
+static TlStatus take_oedometer(TlReportRun *run) {
+  TlFigures *f = &run->figures;
+  int64_t first = -1, last = -1, most = -1;
+  for (int64_t i = 0; i < run->rows; i++) {
+    if (cell(run, TL_DEVICE_STAGE_ENDS, i) != 1) continue;
+    if (first < 0) first = i;
+    last = i;
+    if (most < 0 || cell(run, TL_DEVICE_AXIAL, i) > cell(run, TL_DEVICE_AXIAL, most)) most = i;
+  }
+  TL_TRY(tl_figures_add(f, "largest_vertical_stress", cell(run, TL_DEVICE_AXIAL, most), "Pa", ""));
+  TL_TRY(tl_figures_add(f, "K0_there", cell(run, TL_DEVICE_K0, most), "", ""));
+  TL_TRY(tl_figures_add(f, "void_ratio_there", cell(run, TL_DEVICE_VOID, most), "", ""));
+  TL_TRY(tl_figures_add(f, "void_ratio_seated", cell(run, TL_DEVICE_VOID, first), "", ""));
+  return tl_figures_add(f, "void_ratio_at_end", cell(run, TL_DEVICE_VOID, last), "", "");
+}
+
+static TlStatus take_direct_shear(TlReportRun *run) {
+  TlFigures *f = &run->figures;
+  int64_t peak = -1, rests = -1, end = -1; /* rests: the last line before shearing */
+  for (int64_t i = 0; i < run->rows; i++) {
+    double moved = fabs(cell(run, TL_DEVICE_DISPLACEMENT, i)),
+           stress = fabs(cell(run, TL_DEVICE_SHEAR, i));
+    if (moved == 0) rests = i;
+    if (!(moved > 0)) continue;
+    end = i;
+    if (peak < 0 || stress > fabs(cell(run, TL_DEVICE_SHEAR, peak))) peak = i;
+  }
+  TL_TRY(tl_figures_add(f, "peak_shear_stress", fabs(cell(run, TL_DEVICE_SHEAR, peak)), "Pa", ""));
+  TL_TRY(tl_figures_add(f, "peak_stress_ratio", fabs(cell(run, TL_DEVICE_RATIO, peak)), "", ""));
+  TL_TRY(tl_figures_add(f, "peak_displacement", fabs(cell(run, TL_DEVICE_DISPLACEMENT, peak)), "m",
+                        ""));
+  TL_TRY(tl_figures_add(f, "displacement", fabs(cell(run, TL_DEVICE_DISPLACEMENT, end)), "m", ""));
+  TL_TRY(tl_figures_add(f, "dilation_at_end", cell(run, TL_DEVICE_DILATION, end), "m", ""));
+  TL_TRY(tl_figures_add(f, "void_ratio_before_shear", cell(run, TL_DEVICE_VOID, rests), "", ""));
+  return tl_figures_add(f, "void_ratio_at_end", cell(run, TL_DEVICE_VOID, end), "", "");
+}
+
 /* ---- opening ---- */
 
 static TlStatus read_table(TlReportRun *run, const char *path) {
@@ -261,8 +300,11 @@ TlStatus tl_report_device_read(TlReportRun *run) {
     }
     tl_free(path);
     TL_TRY(status);
-    if (run->device) return read_stages(run);
+    if (run->device) break;
   }
+  if (run->device) TL_TRY(read_stages(run));
+  if (run->device == TL_DEVICE_OEDOMETER) return take_oedometer(run);
+  if (run->device == TL_DEVICE_DIRECT_SHEAR) return take_direct_shear(run);
   return TL_OK;
 }
 

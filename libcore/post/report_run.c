@@ -198,10 +198,12 @@ static void name_axis(char text[80], const char *what, const char *unit) {
 
 /* ---- figures ---- */
 
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
 typedef struct Figure {
   const char *name, *unit, *meaning;
   double (*value)(const TlReportRun *run);
-  const char *figure; /* of a triaxial test, by name; with a factor */
+  const char *figure; /* of a test, by name; with a factor */
   double factor;
 } Figure;
 
@@ -353,6 +355,47 @@ static const Figure of_tests[] = {
      0},
 };
 
+#define OF_ALL_TESTS                                                                               \
+  {"grains in the last frame", "", "without the platen", grains, NULL, 0},                         \
+      {"deepest overlap of two grains",                                                            \
+       "% of the smaller radius",                                                                  \
+       "in the last frame",                                                                        \
+       overlap,                                                                                    \
+       NULL,                                                                                       \
+       0},                                                                                         \
+      {"deepest penetration of ground or walls",                                                   \
+       "% of the radius",                                                                          \
+       "in the last frame",                                                                        \
+       penetration,                                                                                \
+       NULL,                                                                                       \
+       0},
+
+static const Figure of_oedometers[] = {
+    {"largest vertical stress", "kPa", "on the top platen, at the end of a stage", NULL,
+     "largest_vertical_stress", 1e-3},
+    {"K0 there", "", "lateral stress over the mean of the stresses on platen and base", NULL,
+     "K0_there", 1},
+    {"void ratio there", "", "volume of voids over that of solid", NULL, "void_ratio_there", 1},
+    {"void ratio of the seated specimen", "", "at the end of the first stage", NULL,
+     "void_ratio_seated", 1},
+    {"void ratio at the end", "", "of the last stage that ended", NULL, "void_ratio_at_end", 1},
+    OF_ALL_TESTS};
+
+static const Figure of_shear_tests[] = {
+    {"peak shear stress", "kPa",
+     "largest shear force of a line of the table over the area of the box", NULL,
+     "peak_shear_stress", 1e-3},
+    {"stress ratio there", "", "shear over normal stress", NULL, "peak_stress_ratio", 1},
+    {"displacement there", "mm", "of the lower half against the upper one", NULL,
+     "peak_displacement", 1e3},
+    {"displacement at the end", "mm", "", NULL, "displacement", 1e3},
+    {"dilation at the end", "mm", "height less that when shearing began", NULL, "dilation_at_end",
+     1e3},
+    {"void ratio before shear", "", "volume of voids over that of solid", NULL,
+     "void_ratio_before_shear", 1},
+    {"void ratio at the end", "", "of the whole specimen", NULL, "void_ratio_at_end", 1},
+    OF_ALL_TESTS};
+
 static double value_of(const Figure *f, const TlReportRun *run) {
   return f->value ? f->value(run) : f->factor * tl_figures_get(&run->figures, f->figure);
 }
@@ -393,11 +436,21 @@ static void table_head(TlHtml *to, const TlReportRun *run, int64_t count, const 
 void tl_report_run_figures(TlHtml *to, const TlReportRun *run, int64_t count) {
   table_head(to, run, count, "figure");
   tl_html(to, "<th>unit</th><th>meaning</th></tr></thead><tbody>\n");
-  if (run->device == TL_DEVICE_TRIAXIAL)
-    put_rows(to, of_tests, sizeof of_tests / sizeof *of_tests, run, count);
-  else
-    put_rows(to, of_runs, sizeof of_runs / sizeof *of_runs, run, count);
+  switch (run->device) {
+  case TL_DEVICE_TRIAXIAL:
+    put_rows(to, of_tests, COUNT(of_tests), run, count);
+    break;
+  case TL_DEVICE_OEDOMETER:
+    put_rows(to, of_oedometers, COUNT(of_oedometers), run, count);
+    break;
+  case TL_DEVICE_DIRECT_SHEAR:
+    put_rows(to, of_shear_tests, COUNT(of_shear_tests), run, count);
+    break;
+  default:
+    put_rows(to, of_runs, COUNT(of_runs), run, count);
+  }
   tl_html(to, "</tbody></table></div>\n");
+  tl_report_device_stages(to, run, count);
   if (run->device != TL_DEVICE_TRIAXIAL) return;
   tl_html(to, "<details><summary>All figures of the test, as talus-measure --triaxial writes "
               "them</summary>");
@@ -429,11 +482,12 @@ typedef struct TimePlot {
   double factor;
   bool change;   /* since the first row */
   bool together; /* of all bodies at one time, which blocks of an ensemble do not have */
+  bool of_tests; /* of a test in a device, too */
 } TimePlot;
 
 static const TimePlot time_plots[] = {
     {"kinetic_energy_J", "Kinetic energy", "kinetic energy", "J",
-     "Of all bodies, translation and rotation.", 1, false, true},
+     "Of all bodies, translation and rotation.", 1, false, true, true},
     {"potential_energy_J", "Change of potential energy", "change", "J",
      "Since the start; grains that are taken out take theirs along.", 1, true, true},
     {"surface_speed_max_m_s", "Fastest grain", "speed", "m/s",
@@ -443,15 +497,18 @@ static const TimePlot time_plots[] = {
     {"contacts", "Contacts", "contact points", "", "Contact points that carried an impulse.", 1,
      false},
     {"overlap_share", "Deepest overlap of two grains", "overlap", "% of the radius",
-     "Of the smaller grain's radius. Overlap is an error of the method; 1% is usual.", 100, false},
+     "Of the smaller grain's radius. Overlap is an error of the method; 1% is usual.", 100, false,
+     false, true},
     {"boundary_overlap_share", "Deepest overlap with ground or walls", "overlap", "% of the radius",
-     "Of the grain's radius.", 100, false},
+     "Of the grain's radius.", 100, false, false, true},
     {"outside", "Grains that left", "grains", "", "Left the terrain so far.", 1, false},
-    {"embedded", "Grains that cannot be got out of others", "grains", "", "So far.", 1, false},
+    {"embedded", "Grains that cannot be got out of others", "grains", "", "So far.", 1, false,
+     false, true},
     {"unresolved", "Unresolved collisions", "grains", "",
-     "Grains to whose collisions the solver found no end, so far.", 1, false},
+     "Grains to whose collisions the solver found no end, so far.", 1, false, false, true},
     {"energy_balance_error_J", "Energy missing from the balance", "energy", "J",
-     "Work less all energies and losses, so far; 0 in a perfect calculation.", 1, false},
+     "Work less all energies and losses, so far; 0 in a perfect calculation.", 1, false, false,
+     true},
 };
 
 /* A column of a run's history; false: not there, or zero throughout. x, y: [rows] fresh memory. */
@@ -615,9 +672,12 @@ TlStatus tl_report_run_plots(TlHtml *to, const TlReportRun *run, int64_t count,
   if (run->device == TL_DEVICE_TRIAXIAL)
     for (size_t k = 0; k < sizeof test_plots / sizeof *test_plots && status == TL_OK; k++)
       status = put_test_plot(to, run, count, measured, &test_plots[k]);
-  else
-    for (size_t k = 0; k < sizeof time_plots / sizeof *time_plots && status == TL_OK; k++)
-      if (!time_plots[k].together || !tl_scene_is_ensemble(&run->scene))
+  else if (run->device)
+    status = tl_report_device_plots(to, run, count);
+  if (run->device != TL_DEVICE_TRIAXIAL)
+    for (size_t k = 0; k < COUNT(time_plots) && status == TL_OK; k++)
+      if (run->device ? time_plots[k].of_tests
+                      : !time_plots[k].together || !tl_scene_is_ensemble(&run->scene))
         status = put_time_plot(to, run, count, &time_plots[k]);
   tl_html(to, "</div>\n");
   return status;

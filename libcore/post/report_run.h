@@ -94,6 +94,10 @@ void tl_report_device_free(TlReportRun *run);
 /* "Oedometer test", of several "Oedometer tests"; "an oedometer test", for messages. */
 const char *tl_report_device_title(TlReportDevice device, bool several);
 const char *tl_report_device_test(TlReportDevice device);
+/* Of oedometer and direct shear tests (report_device_curves.c): plots, a curve a run; of an oedometer
+ * a table of the ends of its stages. */
+TlStatus tl_report_device_plots(TlHtml *to, const TlReportRun *run, int64_t count);
+void tl_report_device_stages(TlHtml *to, const TlReportRun *run, int64_t count);
 
 /* A table: figure, meaning, unit, a column a run. All runs are of one kind. */
 void tl_report_run_figures(TlHtml *to, const TlReportRun *run, int64_t count);

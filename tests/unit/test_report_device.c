@@ -1,4 +1,4 @@
-/* The report of tests with a device: how they ended, by the lines of their tables. */
+/* The report of tests with a device: how they ended, their figures and curves, by the lines of their tables. */
 #include "support/tltest.h"
 #include "support/frame_rows.h"
 
@@ -44,6 +44,8 @@ static TlHtml device_page(const char *study, const char *table, const char *text
   int64_t warnings = 0;
   CK_OK(tl_report_run_open(folder, tl_strdup(name), &run));
   CK_OK(tl_report_run_warnings(&run, &page, &warnings));
+  tl_report_run_figures(&page, &run, 1);
+  CK_OK(tl_report_run_plots(&page, &run, 1, NULL));
   tl_report_run_close(&run);
   tl_free(whole);
   tl_free(path);
@@ -78,6 +80,14 @@ START_TEST(an_oedometer_test_that_ended_is_complete) {
   } cases[] = {{at_rest, ended, NULL, "not complete"},
                {at_rest, ended, NULL, "ended by its most_s"},
                {at_rest, ended, NULL, "Not at rest"},
+               {at_rest, ended,
+                "<td class=\"n\">0.78</td><td class=\"n\">0.42</td><td "
+                "class=\"n\">0.9</td><td>at rest</td>",
+                "by most_s"},
+               {late, ended, "<td class=\"n\">none</td><td>by most_s</td>", NULL},
+               {at_rest, ended, "void ratio of the seated specimen</th><td class=\"n\">0.8<", NULL},
+               {at_rest, ended, ">Compression curve</text>", NULL},
+               {at_rest, ended, ">Lateral stress at rest</text>", NULL},
                {late, ended, "Stage 1 of 2 was ended by its most_s", "not complete"},
                {at_rest, amid, "in stage 2 of 2: unbalanced force 0.02, wanted below 0.01",
                 "ended by its most_s"},
@@ -99,6 +109,11 @@ START_TEST(a_direct_shear_test_ends_at_its_displacement) {
                              "0.2,-0.0014,-6100,10000,-0.61,1e-5,0.01751,1.11,0.01\n";
   char *ended = tl_format("%s0.3,-0.0028,-5600,10000,-0.56,2e-5,0.01752,1.12,0.01\n", head);
   check_said(device_page(study, "direct_shear.csv", ended), NULL, "not complete");
+  check_said(device_page(study, "direct_shear.csv", ended),
+             "peak shear stress</th><td class=\"n\">6.1</td><td>kPa", "by most_s");
+  check_said(device_page(study, "direct_shear.csv", ended),
+             "displacement there</th><td class=\"n\">1.4</td><td>mm", NULL);
+  check_said(device_page(study, "direct_shear.csv", ended), ">Height</text>", NULL);
   check_said(device_page(study, "direct_shear.csv", head),
              "in shear: displacement 0.0014 m, wanted 0.003 m", NULL);
   tl_free(ended);
