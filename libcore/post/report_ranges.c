@@ -110,7 +110,7 @@ static TlStatus put_all(TlHtml *to, const char *label, const TlTable *t, const c
           "runout (or the largest energy) rises with the number, -1 if it falls, and 0 without a "
           "relation; of %lld %ss one nearer to 0 than %.2g says nothing. Beside it stand the "
           "median runouts of the quarter with the smallest values, and with the largest.%s Blocks "
-          "that never started are left out.</p>\n<div class=\"wide\"><table "
+          "that never started, or were not resolved, are left out.</p>\n<div class=\"wide\"><table "
           "class=\"quantiles\"><thead><tr><th>number</th><th>least</th><th>most</th><th>rank "
           "correlation with runout</th><th>with energy</th><th>runout at the smallest [m]</th>"
           "<th>at the largest [m]</th></tr></thead><tbody>\n",

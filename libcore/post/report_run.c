@@ -7,6 +7,7 @@
 #include "post/departures.h"
 #include "post/ensemble_scene.h"
 #include "post/report_chart.h"
+#include "shape/fate.h"
 #include "shape/moving.h"
 
 #include <math.h>
@@ -132,6 +133,48 @@ static TlStatus take_steps(TlReportRun *run) {
   return status;
 }
 
+/* Runouts as the summary of talus-ensemble counts them. */
+static TlStatus read_runouts(TlReportRun *run, const TlTable *t) {
+  int id, end = tl_table_column(t, "end"), runout, drop;
+  Named *named = NULL;
+  if (end < 0) return TL_OK; /* of an earlier version */
+  TL_TRY(tl_table_need(t, "id", &id));
+  TL_TRY(tl_table_need(t, "runout_m", &runout));
+  TL_TRY(tl_table_need(t, "drop_m", &drop));
+  TL_TRY(TL_NEW(run->runout_m, (size_t)run->motion.bodies));
+  TL_TRY(TL_NEW(run->drop_m, (size_t)run->motion.bodies));
+  for (int64_t b = 0; b < run->motion.bodies; b++) run->runout_m[b] = run->drop_m[b] = NAN;
+  run->blocks = t->rows;
+  TlStatus status = sort_bodies(&run->motion, &named);
+  for (int64_t i = 0; i < t->rows && status == TL_OK; i++) {
+    TlFate fate = tl_fate_of(tl_table_text(t, i, end));
+    double number;
+    run->not_started += fate == TL_FATE_NOT_STARTED;
+    run->unresolved += fate == TL_FATE_UNRESOLVED;
+    status = tl_table_number(t, i, id, &number);
+    const Named key = {.id = status == TL_OK ? (int64_t)number : -1},
+                *found = bsearch(&key, named, (size_t)run->motion.bodies, sizeof key, by_id);
+    if (!found || !tl_fate_has_runout(fate)) continue;
+    status = tl_table_number(t, i, runout, &run->runout_m[found->body]);
+    if (status == TL_OK) status = tl_table_number(t, i, drop, &run->drop_m[found->body]);
+  }
+  tl_free(named);
+  return status;
+}
+
+static TlStatus take_runouts(TlReportRun *run) {
+  TlTable table = {0};
+  if (!tl_scene_is_ensemble(&run->scene)) return TL_OK;
+  char *path = tl_path_join(run->folder, "blocks.csv");
+  TlStatus status = path ? TL_OK : TL_ENOMEM;
+  bool there = path && tl_file_exists(path);
+  if (there) status = tl_table_read(path, &table);
+  if (there && status == TL_OK) status = read_runouts(run, &table);
+  tl_table_free(&table);
+  tl_free(path);
+  return status;
+}
+
 static TlStatus open_parts(TlReportRun *run) {
   TlMeasureOptions options = {0};
   TL_TRY(tl_results_read_scene(run->folder, &run->scene));
@@ -143,6 +186,7 @@ static TlStatus open_parts(TlReportRun *run) {
   TL_TRY(tl_measure_run(run->folder, &run->scene, &options, &run->measure));
   if (run->scene.has_terrain) TL_TRY(tl_map_grid(&run->scene, m, 0, &run->grid));
   if (run->scene.has_terrain) TL_TRY(take_steps(run));
+  TL_TRY(take_runouts(run));
   TL_TRY(read_history(run));
   TL_TRY(tl_report_device_read(run));
   if (run->device != TL_DEVICE_TRIAXIAL) return TL_OK;
@@ -169,6 +213,8 @@ void tl_report_run_close(TlReportRun *run) {
   tl_free(run->step_speed_m_s);
   tl_free(run->step_energy_J);
   tl_free(run->step_jump_m);
+  tl_free(run->runout_m);
+  tl_free(run->drop_m);
   tl_table_free(&run->history);
   tl_free(run->history_fault);
   tl_report_device_free(run);
@@ -689,6 +735,7 @@ enum { OF_RUNOUT, OF_SPEED, OF_ENERGY, OF_JUMP, OF_ANGLE, QUANTITIES };
 
 static const struct {
   const char *title, *unit, *x_label, *what;
+  bool small; /* small values are the dangerous ones */
 } quantity[QUANTITIES] = {
     {"Distance travelled", "m", "distance",
      "horizontal, from a grain's place in its first frame to that in its last"},
@@ -699,7 +746,7 @@ static const struct {
     {"Largest jump height", "m", "height",
      "of a grain's centre above the ground, upright, over all steps"},
     {"Reach angle", "deg", "angle",
-     "arctangent of a grain's own drop over its own horizontal distance"},
+     "arctangent of a grain's own drop over its own horizontal distance", true},
 };
 
 /* value[QUANTITIES][n], fresh memory; n: grains. */
@@ -717,13 +764,15 @@ static TlStatus take_quantities(const TlReportRun *run, double *value[QUANTITIES
     for (int64_t f = 0; f < m->frames; f++)
       if (m->there[tl_report_motion_at(m, b, f)])
         speed = fmax(speed, m->speed_m_s[tl_report_motion_at(m, b, f)]);
+    double drop = -displacement.z;
+    if (run->runout_m) far = run->runout_m[b], drop = run->drop_m[b];
     value[OF_RUNOUT][*n] = far;
     value[OF_SPEED][*n] = speed;
     value[OF_ENERGY][*n] = grain_energy(run, b);
     if (run->step_speed_m_s) value[OF_SPEED][*n] = fmax(speed, run->step_speed_m_s[b]);
     value[OF_JUMP][*n] = run->step_jump_m ? run->step_jump_m[b] : NAN;
     value[OF_ANGLE][*n] =
-        far > m->scale[b] * tl_avatar_diameter_m(a) ? atan2(-displacement.z, far) * TL_DEG : NAN;
+        far > m->scale[b] * tl_avatar_diameter_m(a) ? atan2(drop, far) * TL_DEG : NAN;
     ++*n;
   }
   return TL_OK;
@@ -808,60 +857,101 @@ static TlStatus put_fractions(TlHtml *to, const TlReportRun *run, int64_t count,
   return status;
 }
 
+/* Of one quantity: a row a run, and its curves; nothing where no run has it. */
+static TlStatus put_quantity(TlHtml *to, TlHtml *charts, const TlReportRun *run, int64_t count,
+                             int q, double *(*value)[QUANTITIES], double **one, int64_t *n) {
+  static const double large[] = {0.5, 0.9, 0.95, 0.99}, small[] = {0.5, 0.1, 0.05, 0.01};
+  double most = 0;
+  bool known = false;
+  for (int64_t i = 0; i < count; i++) {
+    int64_t all = run[i].motion.bodies, grains_there = 0;
+    for (int64_t b = 0; b < all; b++) grains_there += tl_report_motion_grain(&run[i].motion, b);
+    one[i] = value[i][q];
+    n[i] = in_order(one[i], grains_there);
+    if (n[i] > 0) most = fmax(most, one[i][n[i] - 1]);
+    known |= n[i] > 0;
+  }
+  if (!known) return TL_OK; /* no run has cells.csv */
+  Unit unit = unit_for(quantity[q].unit, most);
+  for (int64_t i = 0; i < count; i++) {
+    char text[40];
+    double *v = one[i];
+    for (int64_t k = 0; k < n[i]; k++) v[k] *= unit.factor;
+    tl_html(to, "<tr><td>%s<br><span class=\"small\">%s</span></td><td>%s</td>", quantity[q].title,
+            quantity[q].what, unit.name);
+    if (count > 1) {
+      tl_html(to, "<td>");
+      tl_html_text(to, run[i].label);
+      tl_html(to, "</td>");
+    }
+    put_spread(to, v, n[i]);
+    for (int k = 0; k < 4; k++) put_quantile(to, v, n[i], quantity[q].small ? small[k] : large[k]);
+    tl_html(to, "<td class=\"n\">%s</td></tr>\n",
+            brief(text, n[i] > 0 ? v[quantity[q].small ? 0 : n[i] - 1] : NAN));
+  }
+  return put_fractions(charts, run, count, q, unit.name, one, n);
+}
+
+/* A table of those whose large values are the dangerous ones, and one of the others. */
 static TlStatus put_quantities(TlHtml *to, const TlReportRun *run, int64_t count,
                                double *(*value)[QUANTITIES]) {
-  static const double fraction[] = {0.5, 0.9, 0.95, 0.99};
+  static const char *const heads[][5] = {{"median", "90%", "95%", "99%", "largest"},
+                                         {"median", "10%", "5%", "1%", "smallest"}};
   int64_t *n;
   double **one;
   TL_TRY(TL_NEW(n, (size_t)count));
   TL_TRY(TL_NEW(one, (size_t)count));
-  tl_html(to,
-          "<div class=\"wide\"><table class=\"quantiles\"><thead><tr><th>of each "
-          "grain</th><th>unit</th>%s"
-          "<th class=\"n\">grains</th><th class=\"n\">mean</th><th class=\"n\">standard "
-          "deviation</th><th class=\"n\">median</th><th class=\"n\">90%%</th>"
-          "<th class=\"n\">95%%</th><th class=\"n\">99%%</th><th class=\"n\">largest</th>"
-          "</tr></thead><tbody>\n",
-          count > 1 ? "<th>run</th>" : "");
   TlHtml charts = {0};
   TlStatus status = TL_OK;
-  for (int q = 0; q < QUANTITIES && status == TL_OK; q++) {
-    double most = 0;
-    bool known = false;
-    for (int64_t i = 0; i < count; i++) {
-      int64_t all = run[i].motion.bodies, grains_there = 0;
-      for (int64_t b = 0; b < all; b++) grains_there += tl_report_motion_grain(&run[i].motion, b);
-      one[i] = value[i][q];
-      n[i] = in_order(one[i], grains_there);
-      if (n[i] > 0) most = fmax(most, one[i][n[i] - 1]);
-      known |= n[i] > 0;
+  for (int small = 0; small < 2 && status == TL_OK; small++) {
+    TlHtml rows = {0};
+    for (int q = 0; q < QUANTITIES && status == TL_OK; q++)
+      if (quantity[q].small == (small == 1))
+        status = put_quantity(&rows, &charts, run, count, q, value, one, n);
+    if (rows.size > 0 && small)
+      tl_html(to, "<p>Small reach angles are the dangerous ones, so here are the quantiles at the "
+                  "lower end: one block of ten has a smaller angle than the 10%% quantile.</p>\n");
+    if (rows.size > 0) {
+      tl_html(to,
+              "<div class=\"wide\"><table class=\"quantiles\"><thead><tr><th>of each "
+              "grain</th><th>unit</th>%s<th class=\"n\">grains</th><th class=\"n\">mean</th>"
+              "<th class=\"n\">standard deviation</th>",
+              count > 1 ? "<th>run</th>" : "");
+      for (int k = 0; k < 5; k++) tl_html(to, "<th class=\"n\">%s</th>", heads[small][k]);
+      tl_html(to, "</tr></thead><tbody>\n");
+      tl_html_add(to, &rows);
+      tl_html(to, "</tbody></table></div>\n");
     }
-    if (!known) continue; /* no run has cells.csv */
-    Unit unit = unit_for(quantity[q].unit, most);
-    for (int64_t i = 0; i < count; i++) {
-      char text[40];
-      double *v = one[i];
-      for (int64_t k = 0; k < n[i]; k++) v[k] *= unit.factor;
-      tl_html(to, "<tr><td>%s<br><span class=\"small\">%s</span></td><td>%s</td>",
-              quantity[q].title, quantity[q].what, unit.name);
-      if (count > 1) {
-        tl_html(to, "<td>");
-        tl_html_text(to, run[i].label);
-        tl_html(to, "</td>");
-      }
-      put_spread(to, v, n[i]);
-      for (int k = 0; k < 4; k++) put_quantile(to, v, n[i], fraction[k]);
-      tl_html(to, "<td class=\"n\">%s</td></tr>\n", brief(text, n[i] > 0 ? v[n[i] - 1] : NAN));
-    }
-    status = put_fractions(&charts, run, count, q, unit.name, one, n);
+    tl_html_free(&rows);
   }
-  tl_html(to, "</tbody></table></div>\n<div class=\"charts\">\n");
+  tl_html(to, "<div class=\"charts\">\n");
   tl_html_add(to, &charts);
   tl_html(to, "</div>\n");
   tl_html_free(&charts);
   tl_free(n);
   tl_free(one);
   return status;
+}
+
+/* Which blocks have no distance and no angle. */
+static void say_left_out(TlHtml *to, const TlReportRun *run, const char *label) {
+  int64_t without = run->not_started + run->unresolved;
+  if (!run->runout_m || without == 0) return;
+  tl_html(to, "<p>");
+  if (label) tl_html_text(to, label);
+  tl_html(to,
+          "%sDistances and reach angles are those of the %lld of %lld blocks that have a runout, "
+          "as in the "
+          "summary of talus-ensemble. Left out are ",
+          label ? ": " : "", (long long)(run->blocks - without), (long long)run->blocks);
+  if (run->not_started > 0)
+    tl_html(to,
+            "%lld that never started (at rest within their diameter of where they were released)%s",
+            (long long)run->not_started, run->unresolved > 0 ? " and " : "");
+  if (run->unresolved > 0)
+    tl_html(to, "%lld that were frozen or taken out because their collisions were not resolved",
+            (long long)run->unresolved);
+  tl_html(to, ". The other rows are of all blocks.</p>\n");
 }
 
 TlStatus tl_report_run_quantiles(TlHtml *to, const TlReportRun *run, int64_t count) {
@@ -885,6 +975,7 @@ TlStatus tl_report_run_quantiles(TlHtml *to, const TlReportRun *run, int64_t cou
               ? "Each block ran alone, so they are independent."
               : "Grains of one avalanche push each other and are not independent, so the true "
                 "uncertainty is larger.");
+  for (int64_t i = 0; i < count; i++) say_left_out(to, &run[i], count > 1 ? run[i].label : NULL);
   if (status == TL_OK) status = put_quantities(to, run, count, value);
   for (int64_t i = 0; i < count; i++)
     for (int q = 0; q < QUANTITIES; q++) tl_free(value[i][q]);

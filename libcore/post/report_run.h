@@ -62,7 +62,11 @@ typedef struct TlReportRun {
   double *step_speed_m_s, *step_energy_J,
       *step_jump_m; /* [motion.bodies] largest over all steps, energy of
                                              translation and rotation; owned; NULL: the run has no cells.csv */
-  TlTable history;  /* rows = 0: none that can be read; history_fault is the reason */
+  double *runout_m,
+      *drop_m; /* [motion.bodies] of an ensemble's blocks by blocks.csv; NaN: it has no
+                                runout (shape/fate.h); owned; NULL: not an ensemble, or no such table */
+  int64_t blocks, not_started, unresolved; /* lines of that table, and those without a runout */
+  TlTable history; /* rows = 0: none that can be read; history_fault is the reason */
   char *history_fault;
   TlReportDevice device;
   double *column[TL_DEVICE_COLUMNS]; /* [rows] of the device's table; NULL: it has none; owned */

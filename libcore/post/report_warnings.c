@@ -171,10 +171,13 @@ static void warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
          number(other, 100 * moving / mass));
   int64_t gone = name_grains(run, left, ids, sizeof ids);
   if (gone > 0)
-    warn(items, count,
-         "%lld of %lld grains left the terrain or were taken out (%s). How far they would have "
-         "gone is not known: runout, front and quantiles count them at the place where they left.",
-         (long long)gone, (long long)(grains + gone), ids);
+    warn(
+        items, count,
+        "%lld of %lld grains left the terrain or were taken out (%s). How far they would have "
+        "gone is not known: runout, front and quantiles count them at the place where they left%s.",
+        (long long)gone, (long long)(grains + gone), ids,
+        run->unresolved > 0 ? "; distances and reach angles leave out blocks that were unresolved"
+                            : "");
   if (m->frames < 3) return;
   /* how far grains go from frame to frame, in their diameters */
   double most = 0;
@@ -235,8 +238,9 @@ static TlStatus warn_blocks(const TlReportRun *run, TlHtml *items, int64_t *coun
   if (never > 0)
     warn(items, count,
          "%lld of %lld blocks never started: they lie within their diameter of where they were "
-         "released. They count in what is said of all grains.",
-         (long long)never, (long long)blocks);
+         "released. They count in what is said of all grains%s.",
+         (long long)never, (long long)blocks,
+         run->runout_m ? ", but not in distances travelled and reach angles" : "");
   if (light > 0)
     warn(items, count,
          "%lld of %lld blocks have a density outside of %d to %d kg/m3, that of rock: energies are "

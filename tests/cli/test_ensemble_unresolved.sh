@@ -28,6 +28,7 @@ print(*[row["shape"] for row in csv.DictReader(open(sys.argv[1]))], sep="|")
 PY
 for way in drop freeze; do
   ensemble stuck.yaml -o $way.run --set unresolved.embedded=$way
+  cp out $way.txt
   { grep -q '^blocks_unresolved: 3$' out && grep -q '^runout_blocks: 3$' out; } || fail "$way: $(grep -E 'blocks' out)"
   grep -q '3 of 6 blocks were frozen or taken out' err || fail "$way: not warned of: $(cat err)"
   grep -q 'left the terrain' err && fail "$way: blocks that are unresolved did not leave: $(cat err)"
@@ -37,8 +38,28 @@ for way in drop freeze; do
   "$BIN/talus-measure" $way.run -o $way.gis --maps=asc --trajectories=csv >out 2>err || fail "talus-measure of $way: $(cat err)"
   { grep -q '^map_blocks_in_last_frame: 3$' out && grep -q '^map_blocks_unresolved: 3$' out; } || fail "$way: $(grep map_ out)"
   [ "$(cut -d, -f3 $way.gis/stops.csv | grep -c unresolved)" = 3 ] || fail "$way: stops $(cut -d, -f1-4 $way.gis/stops.csv)"
+  cp $way.run/blocks.csv blocks.csv
+  [ $way = drop ] || sed -i '0,/"\(stopped\|moving\)"/s//"not started"/' $way.run/blocks.csv
   "$BIN/talus-report" $way.run -o $way.html >/dev/null 2>err || fail "talus-report of $way: $(cat err)"
+  mv blocks.csv $way.run/blocks.csv
 done
+grep -q 'of the 3 of 6 blocks that have a runout, as in the summary of talus-ensemble. Left out are 3 that were frozen' drop.html || fail "the report does not say who is left out"
+grep -q 'of the 2 of 6 blocks .*Left out are 1 that never started (.*) and 3 that were frozen' freeze.html || fail "the report of a block that never started"
+cat >runouts.py <<'PY' || fail "no script"
+# the report's row of distances has the numbers of the summary; angles have their low quantiles
+import re, sys
+page, says = open("drop.html").read(), dict(line.rstrip("\n").split(": ", 1) for line in open("drop.txt") if ": " in line)
+def cells(title):
+    row = re.search(r"<tr><td>" + title + r"<br>.*?</tr>", page, re.S).group(0)
+    return [float(c) for c in re.findall(r'<td class="n">([-0-9.e+]+)', row)]
+n, mean, _, *row = cells("Distance travelled")
+want = [float(says["runout_" + k].split()[0]) for k in ("mean", "median", "90_percent", "95_percent", "99_percent", "largest")]
+assert n == 3 and all(abs(a - b) <= 0.006 * b for a, b in zip([mean] + row, want)), f"{n}, {mean}, {row}: the summary has {want}"
+n, _, _, *row = cells("Reach angle")
+assert n == 3 and row == sorted(row, reverse=True) and row[0] > row[-1] > 0, f"{n}, {row}"
+assert re.search(r'>median</th><th class="n">10%</th><th class="n">5%</th><th class="n">1%</th><th class="n">smallest<.*?>Reach angle<', page, re.S), "heads of the angles"
+PY
+$python runouts.py || fail "the report's runouts"
 [ "$(grep -c 'lay in another grain' drop.run/departures.csv)" = 3 ] || fail "departures: $(cat drop.run/departures.csv)"
 grep -v '^time_s' drop.run/departures.csv | grep -qv ',1,-1,lay in another grain$' && fail "not taken out: $(cat drop.run/departures.csv)"
 [ "$(tail -n 1 drop.run/history.csv | cut -d, -f3)" = 3 ] || fail "taken out, and in the last frame: $(tail -n 1 drop.run/history.csv)"
