@@ -255,7 +255,7 @@ ensemble: {count: 4, from: bodies, orientation: as-given}
 YAML
 ensemble same.yaml -o same.run
 grep -q '1200 kg/m3 (material grain); rock has 2300 to 3000' err || fail "no word on the density: $(cat err)"
-grep -q '4 blocks started\|3 blocks started: the 99% quantile wants 1000' err || fail "no word on the count: $(cat err)"
+grep -q '4 blocks started\|3 blocks with a runout: the 99% quantile wants 1000' err || fail "no word on the count: $(cat err)"
 grep -q '^blocks_not_started: 1$' out || fail "never started: $(grep blocks out)"
 "$BIN/talus-measure" same.run -o same.csv --trajectories=csv >out 2>err || fail "stops of blocks that never started: $(cat err)"
 grep -q '^blocks_not_started: 1$' out && [ "$(grep -c ',not started,' same.csv/stops.csv)" = 1 ] || fail "stops: $(cut -d, -f3 same.csv/stops.csv)"
