@@ -1,5 +1,6 @@
 #include "run/apparatus.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "num/exact.h"
 #include "run/bodies.h"
@@ -7,6 +8,8 @@
 #include "run/materials.h"
 #include "run/run.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const TlApparatus *const all[TL_APPARATUS_COUNT] = {
@@ -127,22 +130,64 @@ TlStatus tl_apparatus_mark_platen(TlRun *run, int64_t first_placed, int64_t *pla
   return TL_OK;
 }
 
-TlStatus tl_apparatus_look(TlRun *run, int64_t platen, const double base_m[3], double thick_m,
-                           double *height_m, double *solid_m3, int64_t *grains) {
-  const TlBodies *b = &run->state->dem.bodies;
-  TlExact sum[2] = {{{0}}, {{0}}}; /* face, mass */
-  *grains = 0;
+TlStatus tl_apparatus_look(TlRun *run, TlApparatusSpecimen *s, int64_t *escaped) {
+  TlBodies *b = &run->state->dem.bodies;
+  TlExact face = {{0}}, mass = {{0}};
+  int64_t count[2] = {0, 0}; /* grains between the faces, beyond them */
+  for (int64_t i = 0; i < b->owned; i++)
+    if (b->id[i] == s->platen) tl_exact_add(&face, b->position[i].z - 0.5 * s->thick_m);
+  TL_TRY(tl_comm_sum_int(run->comm, face.limb, TL_EXACT_LIMBS));
+  double top = tl_exact_value(&face);
   for (int64_t i = 0; i < b->owned; i++) {
-    if (b->id[i] == platen) tl_exact_add(&sum[0], b->position[i].z - 0.5 * thick_m);
+    TlVec3 x = b->position[i];
     if (!tl_apparatus_is_grain(b, i)) continue;
-    tl_exact_add(&sum[1], tl_run_plain_mass(run, i));
-    (*grains)++;
+    bool beyond = x.z <= s->base_m[2] || x.z >= top;
+    if (!beyond) tl_exact_add(&mass, tl_run_plain_mass(run, i));
+    count[beyond]++;
+    if (!beyond || !escaped) continue;
+    b->flags[i] |= TL_BODY_OUTSIDE;
+    tl_log_warn("step %lld: grain %lld is out of the %s, %s, at x = %g, y = %g, z = %g m",
+                (long long)run->state->totals.steps, (long long)b->id[i],
+                run->model->apparatus->key, x.z >= top ? "beyond the top platen" : "below the base",
+                x.x, x.y, x.z);
   }
-  TL_TRY(tl_comm_sum_int(run->comm, sum[0].limb, 2 * TL_EXACT_LIMBS));
-  TL_TRY(tl_comm_sum_int(run->comm, grains, 1));
-  *height_m = tl_exact_value(&sum[0]) - base_m[2];
-  *solid_m3 = tl_exact_value(&sum[1]) / tl_setup_solver(&run->model->setup).density_kg_m3;
+  TL_TRY(tl_comm_sum_int(run->comm, mass.limb, TL_EXACT_LIMBS));
+  TL_TRY(tl_comm_sum_int(run->comm, count, 2));
+  s->height_m = top - s->base_m[2];
+  s->solid_m3 = tl_exact_value(&mass) / tl_setup_solver(&run->model->setup).density_kg_m3;
+  s->grains = count[0];
+  if (escaped) *escaped = count[1];
   return TL_OK;
+}
+
+TlStatus tl_apparatus_check_specimen(TlRun *run, const double base_m[3], double height_m) {
+  const TlBodies *b = &run->state->dem.bodies;
+  const double low = base_m[2], top = low + height_m;
+  int64_t count[3] = {0, 0, 0};             /* grains, beyond the platen, below the base */
+  double reach[2] = {-INFINITY, -INFINITY}; /* of the grains' middles: up, down */
+  char path[64];
+  for (int64_t i = 0; i < b->owned; i++) {
+    double z = b->position[i].z;
+    if (!tl_apparatus_is_grain(b, i)) continue;
+    count[0]++;
+    count[1] += z >= top;
+    count[2] += z <= low;
+    reach[0] = fmax(reach[0], z);
+    reach[1] = fmax(reach[1], -z);
+  }
+  TL_TRY(tl_comm_sum_int(run->comm, count, 3));
+  TL_TRY(tl_comm_most(run->comm, reach, 2));
+  if (count[1] + count[2] == 0) return TL_OK;
+  bool above = count[1] > 0;
+  snprintf(path, sizeof path, "%s.%s", run->model->apparatus->key, above ? "height_m" : "base_m");
+  return tl_study_fail(
+      &run->model->study, TL_EINPUT, path,
+      "%lld of %lld grains lie at or %s, z = %g m, at the start: the grains' middles reach from z "
+      "= %g to %g m: %s",
+      (long long)count[above ? 1 : 2], (long long)count[0],
+      above ? "beyond the face of the top platen" : "below the face of the base", above ? top : low,
+      -reach[1], reach[0],
+      above ? "a larger height_m, or grains that lie lower" : "a lower base, or grains above it");
 }
 
 TlStatus tl_apparatus_press(TlRun *run, double load_N, double damping_per_s) {

@@ -132,10 +132,22 @@ TlStatus tl_apparatus_add_platen(struct TlSetup *setup, const struct TlShapeSetu
  * constraint TL_PISTON; *platen: its id. */
 enum { TL_PISTON = 0 };
 TlStatus tl_apparatus_mark_platen(struct TlRun *run, int64_t first_placed, int64_t *platen);
-/* Collective. Of all ranks: the height of the specimen, from base_m to the lower face of the platen,
- * which is thick_m thick; the volume and the number of the grains. */
-TlStatus tl_apparatus_look(struct TlRun *run, int64_t platen, const double base_m[3],
-                           double thick_m, double *height_m, double *solid_m3, int64_t *grains);
+/* The specimen between a base and a platen that covers its whole area. */
+typedef struct TlApparatusSpecimen {
+  int64_t platen;            /* id of its body */
+  double base_m[3], thick_m; /* middle of the base's face; thickness of the platen */
+  /* of all ranks */
+  double height_m; /* from the base to the platen's lower face */
+  double solid_m3; /* volume of the grains between them */
+  int64_t grains;  /* their number */
+} TlApparatusSpecimen;
+/* Collective. Fills in what is of all ranks. A grain whose middle is at or beyond a face is in neither
+ * sum: what presses on it from there presses it further out. escaped, unless NULL, is the number of
+ * these, each of which is flagged TL_BODY_OUTSIDE and named in a warning. */
+TlStatus tl_apparatus_look(struct TlRun *run, TlApparatusSpecimen *specimen, int64_t *escaped);
+/* Collective, before the first step, of the platen's height in the study: TL_EINPUT at the key height_m
+ * of the device's section, or at base_m, where grains lie at or beyond a face. */
+TlStatus tl_apparatus_check_specimen(struct TlRun *run, const double base_m[3], double height_m);
 /* For the next step: the platen is pressed down by load_N and does not tilt; global damping,
  * negative: contact.damping_per_s. */
 TlStatus tl_apparatus_press(struct TlRun *run, double load_N, double damping_per_s);

@@ -229,6 +229,7 @@ typedef struct Row {
   C(drive_force_N, "N", "force that moves the lower half along x, mean since the last line",       \
     row->drive_N)                                                                                  \
   C(grains, "", "grains in the box", row->t->grains)                                               \
+  C(escaped, "", "grains that have left the box so far", row->run->state->totals.outside)          \
   C(solid_volume_m3, "m3", "volume of the grains", row->t->solid_m3)                               \
   C(unbalanced_force, "", "mean force that accelerates a body over that of a contact",             \
     row->t->unbalanced)                                                                            \
@@ -262,14 +263,21 @@ static TlStatus write_line(TlRun *run) {
 /* ---- hooks ---- */
 
 static TlStatus made(TlRun *run, int64_t first_placed) {
-  return tl_apparatus_mark_platen(run, first_placed, &state(run)->platen);
+  const Setup *s = section(&run->model->setup);
+  TL_TRY(
+      tl_comm_agree(run->comm, tl_apparatus_mark_platen(run, first_placed, &state(run)->platen)));
+  return tl_apparatus_check_specimen(run, s->base_m, s->height_m);
 }
 
-static TlStatus look(TlRun *run) {
+static TlStatus look(TlRun *run, int64_t *escaped) {
   const Setup *s = section(&run->model->setup);
   State *t = state(run);
-  TL_TRY(tl_apparatus_look(run, t->platen, s->base_m, thickness(s), &t->height_m, &t->solid_m3,
-                           &t->grains));
+  TlApparatusSpecimen now = {.platen = t->platen, .thick_m = thickness(s)};
+  memcpy(now.base_m, s->base_m, sizeof now.base_m);
+  TL_TRY(tl_apparatus_look(run, &now, escaped));
+  t->height_m = now.height_m;
+  t->solid_m3 = now.solid_m3;
+  t->grains = now.grains;
   if (t->height_m > plane(s)) return TL_OK;
   return tl_fail(TL_ELIMIT,
                  "step %lld: the top platen has come down to the shear plane, %g m above the base: "
@@ -282,8 +290,8 @@ static TlStatus before_step(TlRun *run, int64_t *escaped) {
   State *t = state(run);
   bool shears = time_now(run) >= s->consolidate_s, line = tl_apparatus_line_in_turn(run);
   bool begins = shears && t->start_height_m == 0;
-  *escaped = 0; /* the walls cover the gap between the halves as far as they move */
-  if (line || begins) TL_TRY(look(run));
+  *escaped = 0;
+  if (line || begins) TL_TRY(look(run, escaped));
   if (begins) {
     t->start_height_m = t->height_m;
     if (tl_comm_rank(run->comm) == 0)
@@ -316,7 +324,7 @@ static TlStatus after_step(TlRun *run, const TlStepReport *report) {
 static TlStatus end(TlRun *run) {
   const Setup *s = section(&run->model->setup);
   const State *t = state(run);
-  TL_TRY(look(run));
+  TL_TRY(look(run, NULL));
   if (tl_apparatus_last_line(run, t->steps)) TL_TRY(write_line(run));
   if (tl_comm_rank(run->comm) != 0) return TL_OK;
   if (!finished(run))

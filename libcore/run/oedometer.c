@@ -225,6 +225,7 @@ typedef struct Row {
   C(constrained_modulus_Pa, "Pa",                                                                  \
     "change of axial stress over change of axial strain since the stage began", row->modulus_Pa)   \
   C(grains, "", "grains in the ring", row->t->grains)                                              \
+  C(escaped, "", "grains that have left the ring so far", row->run->state->totals.outside)         \
   C(solid_volume_m3, "m3", "volume of the grains", row->t->solid_m3)                               \
   C(unbalanced_force, "", "mean force that accelerates a body over that of a contact",             \
     row->t->unbalanced)                                                                            \
@@ -303,14 +304,21 @@ static void end_stage(TlRun *run, const Row *row) {
 /* ---- hooks ---- */
 
 static TlStatus made(TlRun *run, int64_t first_placed) {
-  return tl_apparatus_mark_platen(run, first_placed, &state(run)->platen);
+  const Setup *s = section(&run->model->setup);
+  TL_TRY(
+      tl_comm_agree(run->comm, tl_apparatus_mark_platen(run, first_placed, &state(run)->platen)));
+  return tl_apparatus_check_specimen(run, s->base_m, s->height_m);
 }
 
-static TlStatus look(TlRun *run) {
+static TlStatus look(TlRun *run, int64_t *escaped) {
   const Setup *s = section(&run->model->setup);
   State *t = state(run);
-  TL_TRY(tl_apparatus_look(run, t->platen, s->base_m, thickness(s), &t->height_m, &t->solid_m3,
-                           &t->grains));
+  TlApparatusSpecimen now = {.platen = t->platen, .thick_m = thickness(s)};
+  memcpy(now.base_m, s->base_m, sizeof now.base_m);
+  TL_TRY(tl_apparatus_look(run, &now, escaped));
+  t->height_m = now.height_m;
+  t->solid_m3 = now.solid_m3;
+  t->grains = now.grains;
   if (t->height_m > 0) return TL_OK;
   return tl_fail(TL_ELIMIT,
                  "step %lld: the top platen is through the base: stiffer contacts, or "
@@ -332,8 +340,8 @@ static TlStatus before_step(TlRun *run, int64_t *escaped) {
   int64_t step = run->state->totals.steps;
   bool line = tl_apparatus_line_in_turn(run),
        looks = tl_apparatus_in_turn(step, s->look_every_steps);
-  *escaped = 0; /* ring and platen leave no way out */
-  if (line || looks) TL_TRY(look(run));
+  *escaped = 0;
+  if (line || looks) TL_TRY(look(run, escaped));
   if (step == 0) begin_stage(run);
   bool ends = looks && step > 0 && !finished(run) && (has_settled(run) || is_late(run));
   if (line || ends) {
@@ -367,7 +375,7 @@ static TlStatus after_step(TlRun *run, const TlStepReport *report) {
 }
 
 static TlStatus end(TlRun *run) {
-  TL_TRY(look(run));
+  TL_TRY(look(run, NULL));
   if (!finished(run) && tl_comm_rank(run->comm) == 0)
     tl_log_warn("the run ends in stage %lld of %lld: continue it with --resume and a longer "
                 "time.duration_s",

@@ -120,6 +120,22 @@ START_TEST(a_resumed_test_writes_the_same_table) {
 }
 END_TEST
 
+START_TEST(a_platen_that_starts_amid_the_grains_is_refused) {
+  char *study = tl_format("%s/amid.yaml", tl_test_folder()), *low = "direct_shear.height_m=0.06";
+  const char *text = HEAD BOX "  rate_m_s: 0.02\n";
+  TlRun run;
+  CK_OK(tl_file_write(study, text, strlen(text), true));
+  const TlTexts sets = {&low, 1};
+  const TlRunOptions options = {.study = study, .sets = &sets, .no_output = true};
+  tl_log_set("test", TL_LOG_ERROR);
+  CK_FAILS(
+      tl_run_open(&run, NULL, &options), TL_EUSAGE,
+      "--set direct_shear.height_m: 1 of 2 grains lie at or beyond the face of the top platen");
+  tl_run_close(&run);
+  tl_free(study);
+}
+END_TEST
+
 static void refused(const char *section, const char *message) {
   TlStudy study;
   TlSetup setup = {0};
@@ -149,4 +165,5 @@ START_TEST(what_makes_no_sense_is_refused_at_its_key) {
 END_TEST
 
 TL_TEST_MAIN("direct shear box", a_block_slides_on_a_block_with_friction_times_load,
-             a_resumed_test_writes_the_same_table, what_makes_no_sense_is_refused_at_its_key)
+             a_resumed_test_writes_the_same_table, a_platen_that_starts_amid_the_grains_is_refused,
+             what_makes_no_sense_is_refused_at_its_key)

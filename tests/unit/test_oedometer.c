@@ -192,6 +192,59 @@ START_TEST(what_makes_no_sense_is_refused_at_its_key) {
 }
 END_TEST
 
-TL_TEST_MAIN("oedometer", a_simple_cubic_packing_has_its_confined_modulus,
-             a_resumed_test_writes_the_same_table, inclined_contacts_press_on_the_ring,
-             what_makes_no_sense_is_refused_at_its_key)
+/* ---- grains where none may be ---- */
+
+static TlStatus open_study(TlRun *run, const char *name, const char *text, const TlTexts *sets) {
+  char *study = tl_format("%s/%s.yaml", tl_test_folder(), name);
+  CK_OK(tl_file_write(study, text, strlen(text), true));
+  const TlRunOptions options = {.study = study, .sets = sets, .no_output = true};
+  tl_par_set_threads(1);
+  tl_log_set("test", TL_LOG_ERROR);
+  TlStatus status = tl_run_open(run, NULL, &options);
+  tl_free(study);
+  return status;
+}
+
+START_TEST(grains_beyond_a_face_at_the_start_are_refused) {
+  char *high = "oedometer.base_m=[0,0,0.007]", *low = tl_strdup(cubic_study);
+  TlRun run;
+  memcpy(strstr(low, "height_m: 0.04"), "height_m: 0.03", 14);
+  CK_FAILS(open_study(&run, "low", low, NULL), TL_EINPUT,
+           "low.yaml:10:3: oedometer.height_m: 4 of 16 grains lie at or beyond the face of the top "
+           "platen");
+  tl_run_close(&run);
+  CK_FAILS(open_study(&run, "high", cubic_study, &(TlTexts){&high, 1}), TL_EUSAGE,
+           "--set oedometer.base_m: 4 of 16 grains lie at or below the face of the base");
+  tl_run_close(&run);
+  tl_free(low);
+}
+END_TEST
+
+/* One that is put above the platen leaves the run at the next look, and the void ratio. */
+START_TEST(a_grain_that_gets_beyond_the_platen_leaves_the_run) {
+  const double volume = M_PI / 6 * 8 * RADIUS * RADIUS * RADIUS;
+  TlRun run;
+  CK_OK(open_study(&run, "beyond", cubic_study, NULL));
+  CK_OK(tl_run_begin(&run));
+  CK_OK(tl_run_step(&run));
+  run.state->dem.bodies.position[3].z = 0.06;
+  for (int i = 0; i < 20; i++) CK_OK(tl_run_step(&run));
+  ck_assert_int_eq(run.state->totals.outside, 1);
+  const TlRecord *record = &run.model->apparatus->state;
+  int seen = 0;
+  for (int k = 0; k < record->count; k++) {
+    const void *field = run.state->apparatus + record->field[k].offset;
+    if (strcmp(record->field[k].name, "grains") == 0 && ++seen)
+      ck_assert_int_eq(*(const int64_t *)field, 15);
+    if (strcmp(record->field[k].name, "solid_m3") == 0 && ++seen)
+      CK_NEAR(*(const double *)field, 15 * volume, 1e-12 * volume);
+  }
+  ck_assert_int_eq(seen, 2);
+  tl_run_close(&run);
+}
+END_TEST
+
+TL_TEST_MAIN("oedometer", grains_beyond_a_face_at_the_start_are_refused,
+             a_grain_that_gets_beyond_the_platen_leaves_the_run,
+             a_simple_cubic_packing_has_its_confined_modulus, a_resumed_test_writes_the_same_table,
+             inclined_contacts_press_on_the_ring, what_makes_no_sense_is_refused_at_its_key)
