@@ -132,8 +132,8 @@ TlStatus tl_apparatus_mark_platen(TlRun *run, int64_t first_placed, int64_t *pla
 
 TlStatus tl_apparatus_look(TlRun *run, TlApparatusSpecimen *s, int64_t *escaped) {
   TlBodies *b = &run->state->dem.bodies;
-  TlExact face = {{0}}, mass = {{0}};
-  int64_t count[2] = {0, 0}; /* grains between the faces, beyond them */
+  TlExact face = {{0}}, sum[2] = {{{0}}, {{0}}}; /* sums: mass by the grains' density, true mass */
+  int64_t count[2] = {0, 0};                     /* grains between the faces, beyond them */
   for (int64_t i = 0; i < b->owned; i++)
     if (b->id[i] == s->platen) tl_exact_add(&face, b->position[i].z - 0.5 * s->thick_m);
   TL_TRY(tl_comm_sum_int(run->comm, face.limb, TL_EXACT_LIMBS));
@@ -142,7 +142,8 @@ TlStatus tl_apparatus_look(TlRun *run, TlApparatusSpecimen *s, int64_t *escaped)
     TlVec3 x = b->position[i];
     if (!tl_apparatus_is_grain(b, i)) continue;
     bool beyond = x.z <= s->base_m[2] || x.z >= top;
-    if (!beyond) tl_exact_add(&mass, tl_run_plain_mass(run, i));
+    if (!beyond) tl_exact_add(&sum[0], tl_run_plain_mass(run, i));
+    if (!beyond) tl_exact_add(&sum[1], b->mass[i]);
     count[beyond]++;
     if (!beyond || !escaped) continue;
     b->flags[i] |= TL_BODY_OUTSIDE;
@@ -151,10 +152,11 @@ TlStatus tl_apparatus_look(TlRun *run, TlApparatusSpecimen *s, int64_t *escaped)
                 run->model->apparatus->key, x.z >= top ? "beyond the top platen" : "below the base",
                 x.x, x.y, x.z);
   }
-  TL_TRY(tl_comm_sum_int(run->comm, mass.limb, TL_EXACT_LIMBS));
+  TL_TRY(tl_comm_sum_int(run->comm, sum[0].limb, 2 * TL_EXACT_LIMBS));
   TL_TRY(tl_comm_sum_int(run->comm, count, 2));
   s->height_m = top - s->base_m[2];
-  s->solid_m3 = tl_exact_value(&mass) / tl_setup_solver(&run->model->setup).density_kg_m3;
+  s->solid_m3 = tl_exact_value(&sum[0]) / tl_setup_solver(&run->model->setup).density_kg_m3;
+  s->weight_N = -run->model->setup.gravity_m_s2[2] * tl_exact_value(&sum[1]);
   s->grains = count[0];
   if (escaped) *escaped = count[1];
   return TL_OK;

@@ -139,6 +139,7 @@ typedef struct TlApparatusSpecimen {
   /* of all ranks */
   double height_m; /* from the base to the platen's lower face */
   double solid_m3; /* volume of the grains between them */
+  double weight_N; /* their weight: mass times what gravity has downwards */
   int64_t grains;  /* their number */
 } TlApparatusSpecimen;
 /* Collective. Fills in what is of all ranks. A grain whose middle is at or beyond a face is in neither

@@ -27,8 +27,8 @@
 /* ---- the section ---- */
 
 typedef struct Stage {
-  double vertical_stress_Pa, ramp_s, until_unbalanced, until_kinetic_fraction, least_s, most_s,
-      damping_per_s;
+  double vertical_stress_Pa, ramp_s, until_unbalanced, until_kinetic_fraction,
+      until_stress_fraction, least_s, most_s, damping_per_s;
 } Stage;
 
 typedef struct Setup {
@@ -43,10 +43,15 @@ static const TlParam stage_params[] = {
     REAL(Stage, ramp_s, "s", "0", 0, 1e9,
          "time in which the stress changes to this value, linearly"),
     REAL(Stage, until_unbalanced, "", "0.01", 0, 1e3,
-         "the stage ends when the stress is there, the mean force that accelerates a body is below "
-         "this fraction of a contact's, and until_kinetic_fraction holds"),
+         "the stage ends when the stress is there (until_stress_fraction), the mean force that "
+         "accelerates a body is below this fraction of a contact's, and until_kinetic_fraction "
+         "holds"),
     REAL(Stage, until_kinetic_fraction, "", "0.01", 0, 1e3,
          "largest kinetic energy over the elastic energy of the contacts at the stage's end"),
+    REAL(Stage, until_stress_fraction, "", "0.1", 0, 1e3,
+         "the stress is there when what the platen bears, and what base and ring bear vertically "
+         "less the grains' weight, differ from vertical_stress_Pa by at most this fraction of it, "
+         "or of the stress before if it is 0"),
     REAL(Stage, least_s, "s", "0", 0, 1e9, "the stage lasts at least this long"),
     REAL(Stage, most_s, "s", "0", 0, 1e9,
          "the next stage begins by then in any case, with a warning; 0: no bound but "
@@ -162,7 +167,12 @@ static TlStatus expand(TlSetup *setup) {
   F(double, base_N, "N", TL_SAVE, "the same of the base")                                          \
   F(double, ring_N, "N", TL_SAVE, "the same of the ring")                                          \
   F(int64_t, steps, "", TL_SAVE, "their number")                                                   \
-  F(double, last_N, "N", TL_SAVE, "force on the platen in the last step")
+  F(double, last_N, "N", TL_SAVE, "force on the platen in the last step")                          \
+  F(double, weight_N, "N", TL_SAVE, "weight of the grains")                                        \
+  F(double, look_platen_N, "N", TL_SAVE,                                                           \
+    "sum of the platen's force over the steps since the last look at the stage's end")             \
+  F(double, look_bears_N, "N", TL_SAVE, "the same of what base and ring bear vertically")          \
+  F(int64_t, look_steps, "", TL_SAVE, "their number")
 
 typedef struct State {
 #define F(type, name, ...) type name;
@@ -192,7 +202,7 @@ static double in_stage_s(const TlRun *run) {
 static bool state_is_sound(const TlRun *run) {
   const State *t = state(run);
   return t->stage >= 0 && t->stage <= section(&run->model->setup)->stages.count && t->begun >= 0 &&
-         t->grains >= 0 && t->steps >= 0;
+         t->grains >= 0 && t->steps >= 0 && t->look_steps >= 0;
 }
 
 /* ---- a line ---- */
@@ -272,9 +282,35 @@ static bool is_late(const TlRun *run) {
   return s->most_s > 0 && in_stage_s(run) >= s->most_s;
 }
 
+/* Means since the last look: of the platen's force over the area, and of what base and ring bear
+ * vertically, less the grains' weight. In equilibrium both are the stress that is put on. */
+typedef struct Borne {
+  double platen_Pa, below_Pa;
+} Borne;
+
+static Borne borne(const TlRun *run) {
+  const State *t = state(run);
+  double steps = t->look_steps > 0 ? (double)t->look_steps : 1;
+  double A = area(section(&run->model->setup));
+  return (Borne){t->look_platen_N / steps / A, (t->look_bears_N / steps - t->weight_N) / A};
+}
+
+/* Grains at rest far from the platen, or a platen that falls freely, satisfy the conditions of rest: only the
+ * stress tells that the stage is done. */
+static bool bears_stress(const TlRun *run) {
+  const Stage *s = stage_of(run);
+  const State *t = state(run);
+  Borne is = borne(run);
+  double wanted = s->vertical_stress_Pa;
+  double within = s->until_stress_fraction * (wanted > 0 ? wanted : t->from_Pa);
+  double of_weight =
+      s->until_stress_fraction * fabs(t->weight_N) / area(section(&run->model->setup));
+  return fabs(is.platen_Pa - wanted) <= within && fabs(is.below_Pa - wanted) <= within + of_weight;
+}
+
 static bool has_settled(const TlRun *run) {
   const Stage *s = stage_of(run);
-  return in_stage_s(run) >= fmax(s->least_s, s->ramp_s) &&
+  return in_stage_s(run) >= fmax(s->least_s, s->ramp_s) && bears_stress(run) &&
          tl_apparatus_at_rest(run, state(run)->unbalanced, s->until_unbalanced,
                               s->until_kinetic_fraction);
 }
@@ -284,11 +320,14 @@ static void end_stage(TlRun *run, const Row *row) {
   long long number = (long long)t->stage + 1;
   char modulus[64] = "";
   if (tl_comm_rank(run->comm) == 0) {
-    if (!has_settled(run))
-      tl_log_warn("step %lld: stage %lld has not come to rest in %g s (unbalanced force %.3g): "
+    if (!has_settled(run)) {
+      Borne is = borne(run);
+      tl_log_warn("step %lld: stage %lld has not settled in %g s: of %.5g Pa the platen bears %.5g "
+                  "Pa, base and ring %.5g Pa without the grains' weight; unbalanced force %.3g; "
                   "most_s ends it",
                   (long long)run->state->totals.steps, number, stage_of(run)->most_s,
-                  t->unbalanced);
+                  stage_of(run)->vertical_stress_Pa, is.platen_Pa, is.below_Pa, t->unbalanced);
+    }
     if (!isnan(row->modulus_Pa))
       snprintf(modulus, sizeof modulus, ", constrained modulus %.4g Pa", row->modulus_Pa);
     tl_log_info("step %lld: stage %lld of %lld ends: vertical stress %.5g Pa, axial strain %.5f, "
@@ -318,6 +357,7 @@ static TlStatus look(TlRun *run, int64_t *escaped) {
   TL_TRY(tl_apparatus_look(run, &now, escaped));
   t->height_m = now.height_m;
   t->solid_m3 = now.solid_m3;
+  t->weight_N = now.weight_N;
   t->grains = now.grains;
   if (t->height_m > 0) return TL_OK;
   return tl_fail(TL_ELIMIT,
@@ -349,6 +389,10 @@ static TlStatus before_step(TlRun *run, int64_t *escaped) {
     TL_TRY(write_line(run, &row));
     if (ends) end_stage(run, &row);
   }
+  if (looks) {
+    t->look_platen_N = t->look_bears_N = 0;
+    t->look_steps = 0;
+  }
   const Stage *stage = stage_of(run);
   double part = stage->ramp_s > 0 ? fmin(1, in_stage_s(run) / stage->ramp_s) : 1;
   if (!finished(run)) t->load_Pa = t->from_Pa + part * (stage->vertical_stress_Pa - t->from_Pa);
@@ -367,6 +411,9 @@ static TlStatus after_step(TlRun *run, const TlStepReport *report) {
   t->ring_N += tl_apparatus_wall_force(run, force, ring, 0, sides).normal_N;
   t->base_N += tl_apparatus_wall_force(run, force, ring, sides, -1).normal_N;
   t->platen_N += report->guide_N;
+  t->look_platen_N += report->guide_N;
+  t->look_bears_N -= tl_apparatus_wall_force(run, force, ring, 0, -1).force_N.z;
+  t->look_steps++;
   t->unbalanced = tl_unbalanced_force(report);
   t->last_N = report->guide_N;
   t->steps++;

@@ -161,6 +161,30 @@ START_TEST(inclined_contacts_press_on_the_ring) {
 }
 END_TEST
 
+/* ---- the end of a stage ---- */
+
+/* With the conditions of rest open to all, the stress alone decides: a platen that moves a grain through
+ * the air is no stage's end; it is when the base bears the stress, at the height of the one grain. */
+static const char air_study[] =
+    HEAD "oedometer:\n"
+         "  side_m: 0.02\n"
+         "  height_m: 0.021\n"
+         "  stages:\n"
+         "  - {vertical_stress_Pa: 1.0e+3, ramp_s: 2.0e-3, until_unbalanced: 1.0e+3, "
+         "until_kinetic_fraction: 1.0e+3}\n"
+         "bodies: [{shape: ball, position_m: [0, 0, 0.016]}]\n";
+
+START_TEST(a_stage_ends_only_under_its_stress) {
+  Ran ran = run_test("air", air_study, 0);
+  ck_assert_int_eq(ran.stages, 1);
+  int64_t row = ran.stage_end[0];
+  CK_NEAR(cell(&ran.csv, row, "axial_stress_Pa"), 1e3, 500);
+  CK_NEAR(cell(&ran.csv, row, "base_stress_Pa"), 1e3, 500);
+  CK_NEAR(cell(&ran.csv, row, "height_m"), 0.01, 1e-4);
+  tl_table_free(&ran.csv);
+}
+END_TEST
+
 /* ---- the section ---- */
 
 static void refused(const char *section, const char *message) {
@@ -244,7 +268,8 @@ START_TEST(a_grain_that_gets_beyond_the_platen_leaves_the_run) {
 }
 END_TEST
 
-TL_TEST_MAIN("oedometer", grains_beyond_a_face_at_the_start_are_refused,
+TL_TEST_MAIN("oedometer", a_stage_ends_only_under_its_stress,
+             grains_beyond_a_face_at_the_start_are_refused,
              a_grain_that_gets_beyond_the_platen_leaves_the_run,
              a_simple_cubic_packing_has_its_confined_modulus, a_resumed_test_writes_the_same_table,
              inclined_contacts_press_on_the_ring, what_makes_no_sense_is_refused_at_its_key)
