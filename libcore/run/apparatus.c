@@ -132,12 +132,16 @@ TlStatus tl_apparatus_mark_platen(TlRun *run, int64_t first_placed, int64_t *pla
 
 TlStatus tl_apparatus_look(TlRun *run, TlApparatusSpecimen *s, int64_t *escaped) {
   TlBodies *b = &run->state->dem.bodies;
-  TlExact face = {{0}}, sum[2] = {{{0}}, {{0}}}; /* sums: mass by the grains' density, true mass */
-  int64_t count[2] = {0, 0};                     /* grains between the faces, beyond them */
+  TlExact platen[2] = {{{0}}, {{0}}},
+          sum[2] = {{{0}}, {{0}}}; /* sums: mass by the grains' density, true mass */
+  int64_t count[2] = {0, 0};       /* grains between the faces, beyond them */
   for (int64_t i = 0; i < b->owned; i++)
-    if (b->id[i] == s->platen) tl_exact_add(&face, b->position[i].z - 0.5 * s->thick_m);
-  TL_TRY(tl_comm_sum_int(run->comm, face.limb, TL_EXACT_LIMBS));
-  double top = tl_exact_value(&face);
+    if (b->id[i] == s->platen) {
+      tl_exact_add(&platen[0], b->position[i].z - 0.5 * s->thick_m);
+      tl_exact_add(&platen[1], b->mass[i]);
+    }
+  TL_TRY(tl_comm_sum_int(run->comm, platen[0].limb, 2 * TL_EXACT_LIMBS));
+  const double top = tl_exact_value(&platen[0]), down = -run->model->setup.gravity_m_s2[2];
   for (int64_t i = 0; i < b->owned; i++) {
     TlVec3 x = b->position[i];
     if (!tl_apparatus_is_grain(b, i)) continue;
@@ -154,9 +158,10 @@ TlStatus tl_apparatus_look(TlRun *run, TlApparatusSpecimen *s, int64_t *escaped)
   }
   TL_TRY(tl_comm_sum_int(run->comm, sum[0].limb, 2 * TL_EXACT_LIMBS));
   TL_TRY(tl_comm_sum_int(run->comm, count, 2));
+  s->platen_N = down * tl_exact_value(&platen[1]);
   s->height_m = top - s->base_m[2];
   s->solid_m3 = tl_exact_value(&sum[0]) / tl_setup_solver(&run->model->setup).density_kg_m3;
-  s->weight_N = -run->model->setup.gravity_m_s2[2] * tl_exact_value(&sum[1]);
+  s->weight_N = down * tl_exact_value(&sum[1]);
   s->grains = count[0];
   if (escaped) *escaped = count[1];
   return TL_OK;
@@ -192,11 +197,25 @@ TlStatus tl_apparatus_check_specimen(TlRun *run, const double base_m[3], double 
       above ? "a larger height_m, or grains that lie lower" : "a lower base, or grains above it");
 }
 
-TlStatus tl_apparatus_press(TlRun *run, double load_N, double damping_per_s) {
-  const TlJointControl piston = {.kind = TL_SLIDERS, .number = TL_PISTON, .load = -load_N};
+TlStatus tl_apparatus_press(TlRun *run, double load_N, double platen_weight_N,
+                            double damping_per_s) {
+  const TlJointControl piston = {
+      .kind = TL_SLIDERS, .number = TL_PISTON, .load = platen_weight_N - load_N};
   run->controls.damping_per_s =
       damping_per_s < 0 ? run->model->setup.contact.damping_per_s : damping_per_s;
   return tl_controls_set_joint(&run->controls, &piston);
+}
+
+void tl_apparatus_say_weight(const TlRun *run, double platen_weight_N, double area_m2,
+                             double least_Pa) {
+  double stress = platen_weight_N / area_m2;
+  if (platen_weight_N == 0 || tl_comm_rank(run->comm) != 0) return;
+  tl_log_info(
+      "%s: the top platen weighs %.4g N, %.4g Pa, which is a part of the stress that it puts "
+      "on%s",
+      run->model->apparatus->key, platen_weight_N, stress,
+      stress > least_Pa ? "; under less than that the piston holds it as a counterweight does"
+                        : "");
 }
 
 bool tl_apparatus_at_rest(const TlRun *run, double unbalanced, double most,

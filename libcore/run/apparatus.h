@@ -137,6 +137,7 @@ typedef struct TlApparatusSpecimen {
   int64_t platen;            /* id of its body */
   double base_m[3], thick_m; /* middle of the base's face; thickness of the platen */
   /* of all ranks */
+  double platen_N; /* weight of the platen, downwards */
   double height_m; /* from the base to the platen's lower face */
   double solid_m3; /* volume of the grains between them */
   double weight_N; /* their weight: mass times what gravity has downwards */
@@ -149,9 +150,15 @@ TlStatus tl_apparatus_look(struct TlRun *run, TlApparatusSpecimen *specimen, int
 /* Collective, before the first step, of the platen's height in the study: TL_EINPUT at the key height_m
  * of the device's section, or at base_m, where grains lie at or beyond a face. */
 TlStatus tl_apparatus_check_specimen(struct TlRun *run, const double base_m[3], double height_m);
-/* For the next step: the platen is pressed down by load_N and does not tilt; global damping,
- * negative: contact.damping_per_s. */
-TlStatus tl_apparatus_press(struct TlRun *run, double load_N, double damping_per_s);
+/* For the next step: the platen presses on the grains with load_N, of which its own weight is a part (the
+ * piston pulls where the weight is more), and does not tilt; global damping, negative:
+ * contact.damping_per_s. */
+TlStatus tl_apparatus_press(struct TlRun *run, double load_N, double platen_weight_N,
+                            double damping_per_s);
+/* At the start, where there is gravity: what the platen weighs, and whether the piston has to pull up
+ * under the smallest load of the test. */
+void tl_apparatus_say_weight(const struct TlRun *run, double platen_weight_N, double area_m2,
+                             double least_Pa);
 /* Is the unbalanced force of the last step, which the device's state holds, below its bound, and is
  * kinetic energy at most a fraction of elastic? */
 bool tl_apparatus_at_rest(const struct TlRun *run, double unbalanced, double most,

@@ -44,7 +44,8 @@ const TlParam tl_direct_shear_params[] = {
     REAL(Setup, wall_m, "m", "0", 0, 1e3,
          "thickness of the halves' walls, wide enough to cover the other half when it has moved; "
          "0: until_displacement_m and a tenth of length_m"),
-    REAL(Setup, normal_stress_Pa, "Pa", "0", 0, 1e12, "stress that the top platen puts on"),
+    REAL(Setup, normal_stress_Pa, "Pa", "0", 0, 1e12,
+         "stress that the top platen puts on, its own weight included"),
     REAL(Setup, ramp_s, "s", "0", 0, 1e9, "time in which the normal stress gets there, linearly"),
     REAL(Setup, consolidate_s, "s", "0", 0, 1e9,
          "time for which the normal stress acts alone, its ramp included; then shearing begins"),
@@ -160,6 +161,7 @@ static TlStatus expand(TlSetup *setup) {
   F(double, start_height_m, "m", TL_SAVE, "height when shearing began; 0: it has not")             \
   F(double, height_m, "m", TL_SAVE, "height of the specimen")                                      \
   F(double, unbalanced, "1", TL_SAVE, "unbalanced force of the last step")                         \
+  F(double, platen_weight_N, "N", TL_SAVE, "weight of the platen")                                 \
   F(double, solid_m3, "m3", TL_SAVE, "volume of the grains")                                       \
   F(int64_t, grains, "", TL_SAVE, "grains in the box")                                             \
   F(double, platen_N, "N", TL_SAVE,                                                                \
@@ -277,6 +279,7 @@ static TlStatus look(TlRun *run, int64_t *escaped) {
   TL_TRY(tl_apparatus_look(run, &now, escaped));
   t->height_m = now.height_m;
   t->solid_m3 = now.solid_m3;
+  t->platen_weight_N = now.platen_N;
   t->grains = now.grains;
   if (t->height_m > plane(s)) return TL_OK;
   return tl_fail(TL_ELIMIT,
@@ -292,6 +295,8 @@ static TlStatus before_step(TlRun *run, int64_t *escaped) {
   bool begins = shears && t->start_height_m == 0;
   *escaped = 0;
   if (line || begins) TL_TRY(look(run, escaped));
+  if (run->state->totals.steps == 0)
+    tl_apparatus_say_weight(run, t->platen_weight_N, area(s), s->normal_stress_Pa);
   if (begins) {
     t->start_height_m = t->height_m;
     if (tl_comm_rank(run->comm) == 0)
@@ -301,8 +306,9 @@ static TlStatus before_step(TlRun *run, int64_t *escaped) {
   }
   if (line) TL_TRY(write_line(run));
   double part = s->ramp_s > 0 ? fmin(1, time_now(run) / s->ramp_s) : 1;
-  return tl_comm_agree(run->comm, tl_apparatus_press(run, part * s->normal_stress_Pa * area(s),
-                                                     shears ? -1 : s->damping_per_s));
+  return tl_comm_agree(run->comm,
+                       tl_apparatus_press(run, part * s->normal_stress_Pa * area(s),
+                                          t->platen_weight_N, shears ? -1 : s->damping_per_s));
 }
 
 static TlStatus after_step(TlRun *run, const TlStepReport *report) {

@@ -39,7 +39,9 @@ typedef struct Setup {
 
 static const TlParam stage_params[] = {
     REAL(Stage, vertical_stress_Pa, "Pa", NULL, 0, 1e12,
-         "stress that the top platen puts on the specimen; less than in the stage before unloads"),
+         "stress that the top platen puts on the specimen, its own weight included; less than in "
+         "the "
+         "stage before unloads"),
     REAL(Stage, ramp_s, "s", "0", 0, 1e9,
          "time in which the stress changes to this value, linearly"),
     REAL(Stage, until_unbalanced, "", "0.01", 0, 1e3,
@@ -168,6 +170,7 @@ static TlStatus expand(TlSetup *setup) {
   F(double, ring_N, "N", TL_SAVE, "the same of the ring")                                          \
   F(int64_t, steps, "", TL_SAVE, "their number")                                                   \
   F(double, last_N, "N", TL_SAVE, "force on the platen in the last step")                          \
+  F(double, platen_weight_N, "N", TL_SAVE, "weight of the platen")                                 \
   F(double, weight_N, "N", TL_SAVE, "weight of the grains")                                        \
   F(double, look_platen_N, "N", TL_SAVE,                                                           \
     "sum of the platen's force over the steps since the last look at the stage's end")             \
@@ -357,6 +360,7 @@ static TlStatus look(TlRun *run, int64_t *escaped) {
   TL_TRY(tl_apparatus_look(run, &now, escaped));
   t->height_m = now.height_m;
   t->solid_m3 = now.solid_m3;
+  t->platen_weight_N = now.platen_N;
   t->weight_N = now.weight_N;
   t->grains = now.grains;
   if (t->height_m > 0) return TL_OK;
@@ -382,7 +386,13 @@ static TlStatus before_step(TlRun *run, int64_t *escaped) {
        looks = tl_apparatus_in_turn(step, s->look_every_steps);
   *escaped = 0;
   if (line || looks) TL_TRY(look(run, escaped));
-  if (step == 0) begin_stage(run);
+  if (step == 0) {
+    double least = INFINITY;
+    for (int64_t i = 0; i < s->stages.count; i++)
+      least = fmin(least, ((const Stage *)s->stages.items)[i].vertical_stress_Pa);
+    tl_apparatus_say_weight(run, t->platen_weight_N, area(s), least);
+    begin_stage(run);
+  }
   bool ends = looks && step > 0 && !finished(run) && (has_settled(run) || is_late(run));
   if (line || ends) {
     Row row = row_of(run, ends);
@@ -396,8 +406,8 @@ static TlStatus before_step(TlRun *run, int64_t *escaped) {
   const Stage *stage = stage_of(run);
   double part = stage->ramp_s > 0 ? fmin(1, in_stage_s(run) / stage->ramp_s) : 1;
   if (!finished(run)) t->load_Pa = t->from_Pa + part * (stage->vertical_stress_Pa - t->from_Pa);
-  return tl_comm_agree(run->comm,
-                       tl_apparatus_press(run, t->load_Pa * area(s), stage->damping_per_s));
+  return tl_comm_agree(run->comm, tl_apparatus_press(run, t->load_Pa * area(s), t->platen_weight_N,
+                                                     stage->damping_per_s));
 }
 
 static TlStatus after_step(TlRun *run, const TlStepReport *report) {

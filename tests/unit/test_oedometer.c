@@ -113,6 +113,24 @@ START_TEST(a_simple_cubic_packing_has_its_confined_modulus) {
 }
 END_TEST
 
+/* Under gravity the platen presses as before, its weight included, here more than the load (53 Pa), and the
+ * base bears the weight of the grains as well. */
+START_TEST(the_platens_weight_is_a_part_of_the_load) {
+  const double stress = 30, grains = 2650 * 10 * 16 * M_PI / 6 * 8 * pow(RADIUS, 3) / 4e-4;
+  char *text = tl_strdup(cubic_study);
+  memcpy(strstr(text, "[0, 0, 0]"), "[0,0,-10]", 9);
+  memcpy(strstr(text, "1.0e+3, ramp"), "30,     ramp", 12);
+  memcpy(strstr(text, "1.0e+4, ramp"), "30,     ramp", 12);
+  memcpy(strstr(text, "5.0e+3, ramp"), "30,     ramp", 12);
+  Ran ran = run_test("heavy", text, 0);
+  int64_t row = ran.stage_end[0];
+  CK_NEAR(cell(&ran.csv, row, "axial_stress_Pa"), stress, 1e-2 * stress);
+  CK_NEAR(cell(&ran.csv, row, "base_stress_Pa"), stress + grains, 1e-2 * grains);
+  tl_table_free(&ran.csv);
+  tl_free(text);
+}
+END_TEST
+
 /* The same bytes of the table from a run that was stopped just before a look and a line in its second stage. */
 START_TEST(a_resumed_test_writes_the_same_table) {
   Ran whole = run_test("whole", cubic_study, 0), parts = run_test("parts", cubic_study, 1800);
@@ -268,8 +286,8 @@ START_TEST(a_grain_that_gets_beyond_the_platen_leaves_the_run) {
 }
 END_TEST
 
-TL_TEST_MAIN("oedometer", a_stage_ends_only_under_its_stress,
-             grains_beyond_a_face_at_the_start_are_refused,
+TL_TEST_MAIN("oedometer", the_platens_weight_is_a_part_of_the_load,
+             a_stage_ends_only_under_its_stress, grains_beyond_a_face_at_the_start_are_refused,
              a_grain_that_gets_beyond_the_platen_leaves_the_run,
              a_simple_cubic_packing_has_its_confined_modulus, a_resumed_test_writes_the_same_table,
              inclined_contacts_press_on_the_ring, what_makes_no_sense_is_refused_at_its_key)
