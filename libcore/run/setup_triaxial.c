@@ -141,14 +141,38 @@ static TlStatus check_stage(const TlStageSetup *s, int64_t i, double pressure, d
   return TL_OK;
 }
 
+/* strain: where the stage begins, NAN where that is not known before the run; becomes where it ends. A
+ * platen that begins beyond until_strain, in the direction in which it goes, would have arrived at once. */
+static TlStatus check_strain(const TlStageSetup *s, int64_t i, double *strain,
+                             const TlStudy *study) {
+  char path[64];
+  if (s->kind == TL_STAGE_HOLD) return TL_OK;
+  if (s->kind == TL_STAGE_CONSOLIDATE) { /* after a shear stage the platen moves by its load */
+    if (*strain != 0) *strain = NAN;
+    return TL_OK;
+  }
+  double way = (s->until_strain - *strain) * s->rate_per_s;
+  if (s->until_strain != 0 && way <= 0) {
+    snprintf(path, sizeof path, "triaxial.stages.%lld.until_strain", (long long)i);
+    return tl_study_fail(study, TL_EINPUT, path,
+                         "is %g and the stage begins at %g: rate_per_s %g leads away from it, and "
+                         "the stage would end at once; compression is positive",
+                         s->until_strain, *strain, s->rate_per_s);
+  }
+  bool only_strain = s->until_strain != 0 && s->until_deviatoric_Pa <= -1e15 && s->most_s == 0;
+  *strain = only_strain ? s->until_strain : NAN;
+  return TL_OK;
+}
+
 static TlStatus check_stages(const TlTriaxialSetup *t, double friction, const TlStudy *study) {
   const TlStageSetup *stage = t->stages.items;
-  double pressure = 0;
+  double pressure = 0, strain = 0;
   if (t->stages.count == 0)
     return tl_study_fail(study, TL_EINPUT, "triaxial.stages", "are missing: what shall be done?");
   for (int64_t i = 0; i < t->stages.count; i++) {
     if (stage[i].pressure_Pa >= 0) pressure = stage[i].pressure_Pa;
     TL_TRY(check_stage(&stage[i], i, pressure, friction, study));
+    TL_TRY(check_strain(&stage[i], i, &strain, study));
   }
   return TL_OK;
 }

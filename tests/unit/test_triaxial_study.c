@@ -63,6 +63,34 @@ START_TEST(what_makes_no_sense_is_said_at_its_key) {
 }
 END_TEST
 
+/* A target that lies behind the platen is refused where it is known; unloading and what depends on the run
+ * pass. */
+START_TEST(a_strain_that_the_rate_leads_away_from_is_refused) {
+#define STAGES(text) CELL METHOD SIZE SKIN "  stages:\n  - {kind: shear, pressure_Pa: 10, " text
+#define TO(rate, strain) "rate_per_s: " rate ", until_strain: " strain "}\n"
+#define NEXT(rate, strain) "  - {kind: shear, " TO(rate, strain)
+  static const char *const passes[] = {
+      STAGES(TO("1", "0.06") NEXT("-1", "0.03") NEXT("1", "0.05")),
+      STAGES(TO("-1", "-0.06")),
+      STAGES("until_deviatoric_Pa: 5, rate_per_s: 1}\n" NEXT("-1", "0.03")),
+      STAGES("most_s: 1, " TO("1", "0.06") NEXT("1", "0.05")),
+      STAGES(TO("1", "0.06") "  - {kind: consolidate}\n" NEXT("1", "0.05")),
+  };
+  TlStudy study;
+  TlSetup setup;
+  refused(STAGES(TO("1.5", "-0.06")), "triaxial.stages.0.until_strain: is -0.06 and the stage "
+                                      "begins at 0: rate_per_s 1.5 leads away");
+  refused(STAGES(TO("-1", "0.06")), "triaxial.stages.0.until_strain: is 0.06");
+  refused(STAGES(TO("1", "0.06") "  - {kind: hold, least_s: 1}\n" NEXT("1", "0.03")),
+          "triaxial.stages.2.until_strain: is 0.03 and the stage begins at 0.06");
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+    CK_OK(fill(passes[i], &study, &setup));
+    tl_setup_free(&setup);
+    tl_study_free(&study);
+  }
+}
+END_TEST
+
 /* A plane below, a platen above, a membrane whose rows fill the height and whose spheres' inner
  * sides lie on the specimen. */
 START_TEST(the_cell_s_parts_join_the_study_s) {
@@ -135,4 +163,5 @@ START_TEST(platens_and_membrane_have_materials) {
 END_TEST
 
 TL_TEST_MAIN("triaxial section", what_makes_no_sense_is_said_at_its_key,
-             the_cell_s_parts_join_the_study_s, platens_and_membrane_have_materials)
+             a_strain_that_the_rate_leads_away_from_is_refused, the_cell_s_parts_join_the_study_s,
+             platens_and_membrane_have_materials)
