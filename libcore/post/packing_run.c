@@ -1,5 +1,6 @@
 /* A run's packings measured and written. */
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "io/csv.h"
 #include "io/vtk.h"
@@ -22,6 +23,7 @@ typedef struct Writing {
   int values;         /* in a line of packing.csv */
   TlBand band;        /* the best one of the last frame */
   TlPacking first;    /* rotations and strains are counted from it; owned */
+  int64_t empty;      /* frames without a grain in the region */
   TlTxTest cell;      /* of a triaxial test without a region: the specimen's volume; owned */
 } Writing;
 
@@ -285,13 +287,36 @@ static TlRegion region_at(const Writing *w, const TlPacking *p, double time_s) {
   return region;
 }
 
-static TlStatus measure_frame(Writing *w, TlCsv *csv, int64_t index, bool last) {
+static bool holds_none(const TlPacking *p, const TlRegion *region) {
+  for (int64_t i = 0; i < p->grain_count; i++)
+    if (tl_packing_in(p, region, i)) return false;
+  return true;
+}
+
+/* A region in other units than m, or beside the grains, has measures of nothing. */
+static void warn_of_empty(const Writing *w, const TlPacking *p, int64_t frames) {
+  TlRegion all = tl_packing_bounds(p);
+  if (w->empty == 0) return;
+  tl_log_warn(
+      "%s: in %lld of %lld frames no grain has its centre in the region that is measured, and "
+      "their measures say nothing; in the last frame the grains reach from x = %g, y = %g, "
+      "z = %g to x = %g, y = %g, z = %g m",
+      w->run, (long long)w->empty, (long long)frames, all.low.x, all.low.y, all.low.z, all.high.x,
+      all.high.y, all.high.z);
+}
+
+static TlStatus measure_frame(Writing *w, TlCsv *csv, const int64_t *frame_of, int64_t i,
+                              int64_t count) {
+  const int64_t index = frame_of[i];
+  const bool last = i == count - 1;
   TlFrame frame = {0};
   TlPacking p = {0};
   TlStatus status = tl_packing_read(w->run, w->scene, index, &frame, &p);
   p.first = &w->first;
   TlRegion region = region_at(w, &p, frame.time_s);
   if (status == TL_OK) status = put_line(w, csv, &frame, &p, &region);
+  if (status == TL_OK && w->options->region) w->empty += holds_none(&p, &region);
+  if (status == TL_OK && last) warn_of_empty(w, &p, count);
   if (status == TL_OK && last) status = write_last(w, &p, &region, frame.time_s);
   tl_packing_free(&p);
   tl_frame_free(&frame);
@@ -357,7 +382,7 @@ static TlStatus measure_frames(Writing *w, TlCsv *csv, const int64_t *index, int
   if (status == TL_OK)
     status = tl_figures_add(w->figures, "bands_from_frame", (double)from, "", "");
   for (int64_t i = 0; i < count && status == TL_OK; i++)
-    status = measure_frame(w, csv, index[i], i == count - 1);
+    status = measure_frame(w, csv, index, i, count);
   tl_packing_free(&w->first);
   return status;
 }

@@ -103,6 +103,10 @@ near "Roscoe's angle" "$(at roscoe_inclination)" 50.7685 1e-3 # D = 1/2: 45 + as
 near "no rotation from itself" "$(awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == "rotation_mean_deg") c = i} NR == 4 {print $c}' t/packing.csv)" 0 0
 "$BIN/talus-measure" s2.run -o u --packing --from-frame=1 >out.txt 2>err.txt || { fail "from a frame"; cat err.txt; }
 near "frame given" "$(at bands_from_frame)" 1 0
+# a region in mm where the grains are in m
+"$BIN/talus-measure" s.run -o e --packing --box-low-m=5,5,5 --box-high-m=6,6,6 >out.txt 2>err.txt || { fail "an empty box"; cat err.txt; }
+grep -qF "in 2 of 2 frames no grain has its centre in the region that is measured" err.txt &&
+  grep -qE "reach from x = [0-9.e-]*, y = .* m$" err.txt || { fail "an empty box is not warned of"; cat err.txt; }
 refused() { # status, text, arguments
   local want=$1 text=$2 got=0; shift 2
   "$BIN/talus-measure" s.run "$@" >out.txt 2>err.txt || got=$?
