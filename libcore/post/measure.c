@@ -1,5 +1,6 @@
 #include "post/measure.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "num/sort.h"
 #include "post/ensemble_scene.h"
@@ -7,6 +8,7 @@
 #include "store/scene_depth.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 double tl_measure_quantile(double *values, int64_t n, double q) {
@@ -378,6 +380,28 @@ static TlStatus measure_all(const char *folder, const TlScene *scene,
   return tl_measure_deposit(scene, last, m, options->cell_m, &m->deposit);
 }
 
+/* Frames are numbered without gaps: of one that is not there nothing is in the tables. */
+static void warn_of_missing(const char *folder, const int64_t *index, int64_t count) {
+  char list[200] = "";
+  size_t used = 0;
+  int64_t missing = 0;
+  for (int64_t i = 1; i < count; i++) {
+    int64_t from = index[i - 1] + 1, to = index[i] - 1;
+    if (from > to) continue;
+    missing += to - from + 1;
+    if (used + 48 > sizeof list) continue; /* the list ends, the number counts all */
+    used += (size_t)snprintf(list + used, sizeof list - used, "%s%lld", used ? ", " : "",
+                             (long long)from);
+    if (to > from)
+      used += (size_t)snprintf(list + used, sizeof list - used, " to %lld", (long long)to);
+  }
+  if (missing > 0)
+    tl_log_warn(
+        "%s: frames between the first and the last are missing (%s; %lld in all): the tables "
+        "have no lines of them",
+        folder, list, (long long)missing);
+}
+
 TlStatus tl_measure_run(const char *folder, const TlScene *scene, const TlMeasureOptions *options,
                         TlMeasure *m) {
   *m = (TlMeasure){0};
@@ -387,6 +411,7 @@ TlStatus tl_measure_run(const char *folder, const TlScene *scene, const TlMeasur
   TlStatus status = TL_OK;
   if (m->frame_count == 0)
     status = tl_fail(TL_EINPUT, "%s: holds no frames; was the study run?", folder);
+  warn_of_missing(folder, index, m->frame_count);
   if (status == TL_OK) status = tl_departures_read(folder, &m->departures);
   for (int64_t i = 0; status == TL_OK && i < m->frame_count && first.count == 0; i++) {
     tl_frame_free(&first); /* of poured grains the first frames may hold none */

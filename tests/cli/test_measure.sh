@@ -35,6 +35,11 @@ awk -F, 'NR > 1 {v += $6 * 1} END {exit !(v > 0)}' m/deposit.csv || fail "an emp
 "$BIN/talus-measure" run -o c --cell-m=1e-7 >out.txt 2>err.txt
 [ $? = 2 ] && grep -q -- --cell-m= err.txt || { fail "a grid of 1e16 cells"; cat err.txt; }
 
+# a frame that is gone from the middle
+cp -r run gap; rm gap/frame_000001.h5
+"$BIN/talus-measure" gap -o g >out.txt 2>err.txt || { fail "a gap"; cat err.txt; }
+grep -qF "gap: frames between the first and the last are missing (1; 1 in all)" err.txt || { fail "a missing frame is not named"; cat err.txt; }
+
 # the true overlap: spheres of the run above in their slope, by closed form
 "$BIN/talus-measure" run -o o --overlap >out.txt 2>err.txt || { fail "measuring overlap"; cat err.txt; }
 near "ground overlap" "$(value ground_overlap_largest_of_radius)" 50 1e-4
