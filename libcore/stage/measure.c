@@ -16,6 +16,7 @@
 #include "store/scene_depth.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const TlParam params[] = {
@@ -253,6 +254,13 @@ static TlVec3 vector(const double x[3]) {
   return tl_vec3(x[0], x[1], x[2]);
 }
 
+/* Does the option have the value that its row gives it? */
+static bool is_default(const char *name, double value) {
+  for (size_t i = 0; i < sizeof params / sizeof *params; i++)
+    if (strcmp(params[i].key, name) == 0) return value == strtod(params[i].def, NULL);
+  return false;
+}
+
 /* *given: whether a region was. */
 static TlStatus region_of(const TlMeasureStage *o, TlRegion *region, bool *given) {
   *region = (TlRegion){.low = vector(o->box_low_m),
@@ -263,15 +271,18 @@ static TlStatus region_of(const TlMeasureStage *o, TlRegion *region, bool *given
                        .round = o->cylinder_radius_m > 0};
   TlVec3 size = tl_sub(region->high, region->low);
   bool box = tl_norm2(size) > 0;
-  *given = box || region->round;
+  bool cylinder = region->round || tl_norm2(region->axis) > 0 || tl_norm2(region->foot) > 0;
+  *given = box || cylinder;
   if (*given && !o->packing)
     return tl_fail(TL_EUSAGE, "--box-... and --cylinder-... want --packing");
   if (o->plot && !o->packing && !o->triaxial)
     return tl_fail(TL_EUSAGE, "--plot wants --packing or --triaxial");
-  if (box && region->round)
-    return tl_fail(TL_EUSAGE, "--box-... and --cylinder-... exclude each other");
+  if (box && cylinder) return tl_fail(TL_EUSAGE, "--box-... and --cylinder-... exclude each other");
   if (box && !(size.x > 0 && size.y > 0 && size.z > 0))
     return tl_fail(TL_EUSAGE, "--box-high-m: is not above --box-low-m in all of x, y, z");
+  if (cylinder && !region->round)
+    return tl_fail(TL_EUSAGE, "--cylinder-radius-m: is missing, the radius of the cylinder of "
+                              "--cylinder-foot-m and --cylinder-axis-m");
   if (region->round && !(tl_norm2(region->axis) > 0))
     return tl_fail(TL_EUSAGE, "--cylinder-axis-m: is missing, the vector from end to end");
   return TL_OK;
@@ -381,6 +392,11 @@ static TlStatus measure_all(const TlStageCall *call, const TlMeasureStage *o, Tl
     return tl_fail(TL_EUSAGE, "--overlap-frames wants --overlap");
   if (!o->triaxial && (o->compare || o->label.count > 0))
     return tl_fail(TL_EUSAGE, "--compare and --label want --triaxial");
+  if (!o->triaxial && !is_default("strain-window", o->strain_window))
+    return tl_fail(TL_EUSAGE, "--strain-window wants --triaxial");
+  if (!o->triaxial && !is_default("modulus-strain", o->modulus_strain))
+    return tl_fail(TL_EUSAGE, "--modulus-strain wants --triaxial");
+  if (!o->packing && o->from_frame >= 0) return tl_fail(TL_EUSAGE, "--from-frame wants --packing");
   bool blocks = o->maps || o->trajectories || o->avaframe || (o->fences && o->fences[0]);
   if (blocks && o->triaxial)
     return tl_fail(

@@ -116,6 +116,12 @@ refused 2 "wants --packing" -o n --plot
 refused 2 "exclude each other" -o n --packing --cylinder-radius-m=1 --box-high-m=1,1,1
 refused 2 "--box-high-m" -o n --packing --box-high-m=1,0,1
 refused 2 "--cylinder-axis-m" -o n --packing --cylinder-radius-m=1
+refused 2 "--cylinder-radius-m: is missing" -o n --packing --cylinder-axis-m=0,0,1
+refused 2 "--cylinder-radius-m: is missing" -o n --packing --cylinder-foot-m=0,0,1 --cylinder-axis-m=0,0,1
+refused 2 "--cylinder-... want --packing" -o n --cylinder-axis-m=0,0,1
+refused 2 "--from-frame wants --packing" -o n --from-frame=1
+refused 2 "--strain-window wants --triaxial" -o n --packing --strain-window=0.02
+refused 2 "--modulus-strain wants --triaxial" -o n --modulus-strain=0.002
 refused 2 "--overwrite" -o m --packing
 refused 1 "holds no frame 9; its frames are 0 to 1" -o n --packing --from-frame=9
 rm -rf n
