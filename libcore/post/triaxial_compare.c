@@ -279,6 +279,13 @@ static double mean_square(const Curve *a, const Curve *b, double low, double hig
 
 static TlStatus compare(const TlTxTest *t, const TlMeasured *m, TlTx column, const Curve *a,
                         const Curve *b, TlDifference *d) {
+  const double *strain = m->x[TL_TX_AXIAL_STRAIN];
+  if (b->count < 2 && m->count >= 2 && strain[m->count - 1] < strain[0])
+    return tl_fail(TL_EINPUT,
+                   "%s: the axial strain falls from the first row to the last: the rows must be in "
+                   "the order of "
+                   "ascending strain, compression positive",
+                   m->path);
   if (a->count < 2 || b->count < 2)
     return tl_fail(TL_EINPUT, "%s: fewer than two points of %s over axial strain to compare",
                    a->count < 2 ? t->path : m->path, tl_tx_name[column]);
