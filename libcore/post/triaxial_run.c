@@ -1,5 +1,6 @@
 #include "post/triaxial_run.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "io/csv.h"
 #include "post/study_label.h"
@@ -61,9 +62,9 @@ static TlStatus take(Work *w) {
 /* ---- writing ---- */
 
 static const TlTx curves[] = {
-    TL_TX_TIME,     TL_TX_STAGE, TL_TX_AXIAL_STRAIN, TL_TX_VOLUME_STRAIN,
-    TL_TX_Q,        TL_TX_P,     TL_TX_STRESS_RATIO, TL_TX_PRINCIPAL_RATIO,
-    TL_TX_FRICTION, TL_TX_VOID,  TL_TX_RATE,         TL_TX_DILATANCY};
+    TL_TX_TIME, TL_TX_STAGE,        TL_TX_AXIAL_STRAIN,    TL_TX_VOLUME_STRAIN,  TL_TX_Q,
+    TL_TX_P,    TL_TX_STRESS_RATIO, TL_TX_PRINCIPAL_RATIO, TL_TX_FRICTION,       TL_TX_VOID,
+    TL_TX_RATE, TL_TX_DILATANCY,    TL_TX_PISTON,          TL_TX_PISTON_FRICTION};
 enum { CURVES = sizeof curves / sizeof *curves };
 
 static TlStatus put_rows(TlCsv *csv, const TlTxTest *t) {
@@ -201,10 +202,22 @@ static TlStatus write_all(const Work *w, const TlFigures *f, const char *folder,
   return status;
 }
 
+/* Of the run itself. */
+static void warn_of_slope(const Work *w, const TlFigures *f) {
+  if (isnan(tl_figures_get(f, "peak_friction_angle")) ||
+      !isnan(tl_figures_get(f, "critical_friction_angle")))
+    return;
+  tl_log_warn("%s: the curve has not come level: its peak lies in the last fifth of the strain and "
+              "it still "
+              "changes there, so it has no critical state and no softening; a larger until_strain",
+              w->test[0].path);
+}
+
 TlStatus tl_tx_run(const TlTxRun *how, const char *folder, bool overwrite, TlFigures *figures) {
   Work w = {.how = how};
   TlStatus status = take(&w);
   if (status == TL_OK) status = tl_tx_measure(w.test, &how->options, figures);
+  if (status == TL_OK) warn_of_slope(&w, figures);
   if (status == TL_OK && how->measured) status = tl_measured_figures(w.test, &w.measured, figures);
   if (status == TL_OK) status = write_all(&w, figures, folder, overwrite);
   release(&w);

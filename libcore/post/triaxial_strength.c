@@ -2,12 +2,14 @@
  *
  * Peak: the row of the largest mobilised friction angle on a loading leg. Critical: mean over the
  * rows of the last fifth of the strain of the last loading leg, with the standard deviation of
- * those rows about it; it is one only where the curve has come level there. */
+ * those rows about it. Where the curve has not come level there is none: where its peak lies in that
+ * fifth, and the mean of the fifth differs by more than 2% from that of the fifth before. A level curve that
+ * scatters may have its peak anywhere; its means stay. */
 #include "post/triaxial.h"
 
 #include <math.h>
 
-static const double LAST = 0.2;
+static const double LAST = 0.2, LEVEL = 0.02;
 
 typedef struct Mean {
   double mean, sd;
@@ -50,22 +52,28 @@ static TlStatus peak(const TlTxTest *t, TlFigures *f) {
                         "q/p at the peak deviatoric stress");
 }
 
-/* First row of the last fifth; *n: how many. */
-static int64_t last_fifth(const TlTxTest *t, int64_t *n) {
+/* First row of the last loading leg in the last `fraction` of its strain. */
+static int64_t last_rows(const TlTxTest *t, const TlTxLeg *leg, double fraction) {
   const double *e = t->x[TL_TX_AXIAL_STRAIN];
-  const TlTxLeg *leg = tl_tx_last_leg(t, 1);
-  *n = 0;
-  if (!leg) return 0;
-  double from = e[leg->last] - LAST * (e[leg->last] - e[leg->first]);
+  double from = e[leg->last] - fraction * (e[leg->last] - e[leg->first]);
   int64_t first = leg->last;
   while (first > leg->first && e[first - 1] >= from) first--;
-  *n = leg->last - first + 1;
   return first;
+}
+
+static bool is_level(const TlTxTest *t, const TlTxLeg *leg, int64_t first) {
+  const double *angle = t->x[TL_TX_FRICTION];
+  int64_t before = last_rows(t, leg, 2 * LAST);
+  double mean = mean_of(angle + first, leg->last - first + 1).mean;
+  double change = mean - mean_of(angle + before, first - before).mean;
+  return tl_tx_largest(t, TL_TX_FRICTION) < first || !(fabs(change) > LEVEL * fabs(mean));
 }
 
 static TlStatus critical(const TlTxTest *t, TlFigures *f) {
   static const char how[] = "Tan 2022 Eq. 4.3: mean over the last fifth of the last loading leg";
-  int64_t n, first = last_fifth(t, &n);
+  const TlTxLeg *leg = tl_tx_last_leg(t, 1);
+  int64_t first = leg ? last_rows(t, leg, LAST) : 0;
+  int64_t n = leg && is_level(t, leg, first) ? leg->last - first + 1 : 0;
   Mean angle = mean_of(t->x[TL_TX_FRICTION] + first, n);
   double from = n ? t->x[TL_TX_AXIAL_STRAIN][first] : NAN;
   TL_TRY(tl_figures_add(f, "critical_friction_angle", angle.mean, "deg", how));

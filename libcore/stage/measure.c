@@ -424,9 +424,14 @@ static TlStatus measure_all(const TlStageCall *call, const TlMeasureStage *o, Tl
   if (blocks) TL_TRY(measure_blocks(call, o, figures));
   if (!o->triaxial || o->packing || o->overlap)
     TL_TRY(measure_frames(call, o, given ? &region : NULL, figures));
-  for (int64_t i = 0; i < figures->count; i++)
-    TL_TRY(
-        real(call->report, figures->item[i].name, figures->item[i].value, figures->item[i].unit));
+  for (int64_t i = 0; i < figures->count; i++) {
+    const TlFigure *f = &figures->item[i];
+    /* what the warning of a curve that is not level speaks of */
+    bool said =
+        strcmp(f->name, "critical_friction_angle") == 0 || strcmp(f->name, "softening") == 0;
+    TL_TRY(said && isnan(f->value) ? tl_report_text(call->report, f->name, "none")
+                                   : real(call->report, f->name, f->value, f->unit));
+  }
   return tl_report_text(call->report, "output", call->output);
 }
 
