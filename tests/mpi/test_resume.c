@@ -99,7 +99,8 @@ static void departures_agree_with_frames(const char *results, int64_t outside, b
       bool left = frame.step >= row->step;
       REQUIRE((there != NULL) == !(left && removed), "grain %lld in frame %lld", (long long)row->id,
               (long long)f);
-      REQUIRE(row->removed == removed && row->outside, "grain %lld", (long long)row->id);
+      REQUIRE(row->removed == removed && tl_departure_outside(row), "grain %lld",
+              (long long)row->id);
       if (there && left)
         REQUIRE(memcmp(&there->position_m, &row->position_m, sizeof(TlVec3)) == 0, "%g m",
                 there->position_m.x);
