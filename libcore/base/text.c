@@ -61,6 +61,28 @@ void tl_text_show(FILE *to, const char *text) {
   }
 }
 
+char *tl_text_for_shell(const char *text) {
+  static const char plain[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=+,@%";
+  bool safe = *text != 0;
+  for (const char *c = text; *c; c++) safe &= (unsigned char)*c >= 0x80 || strchr(plain, *c);
+  if (safe) return tl_strdup(text);
+  char *word;
+  if (TL_NEW(word, 4 * strlen(text) + 3) != TL_OK) return NULL;
+  char *to = word;
+  *to++ = '\'';
+  for (const char *c = text; *c; c++) {
+    if (*c == '\'') {
+      memcpy(to, "'\\''", 4); /* out of the quotes, a quote, into them again */
+      to += 4;
+    } else {
+      *to++ = *c;
+    }
+  }
+  memcpy(to, "'", 2);
+  return word;
+}
+
 TlStatus tl_text_add(TlGrowingText *to, const char *separator, const char *more) {
   size_t gap = to->text ? strlen(separator) : 0, length = strlen(more);
   TL_TRY(TL_RESERVE(to->text, to->capacity, to->length + gap + length + 1));

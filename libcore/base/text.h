@@ -27,6 +27,10 @@ const char *tl_text_shown(const char *text, char shown[TL_TEXT_SHOWN]);
 /* The whole text, so shown. */
 void tl_text_show(FILE *to, const char *text);
 
+/* As one word of a command line that is copied into a shell: itself, or in single quotes where the shell
+ * would take it apart. Fresh memory; NULL: no memory. */
+char *tl_text_for_shell(const char *text);
+
 /* A text that grows at its end, in time proportional to its length. Starts zeroed; text is fresh
  * memory, NULL while nothing was added. */
 typedef struct TlGrowingText {

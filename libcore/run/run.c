@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "num/sort.h"
 #include "run/advice.h"
 #include "run/air.h"
@@ -489,10 +490,14 @@ static TlStatus stopped(const TlRun *run, int64_t step) {
   if (run->options.no_output)
     return tl_fail(TL_ELIMIT, "%s: stopped by a signal after step %lld (%.4g s)",
                    run->options.study, (long long)step, time_of(run, step));
-  return tl_fail(TL_ELIMIT,
-                 "%s: stopped by a signal after step %lld (%.4g s); resume with: talus-solve "
-                 "--resume %s",
-                 run->options.study, (long long)step, time_of(run, step), run->folder);
+  char *folder = tl_text_for_shell(run->folder);
+  TlStatus status = tl_fail(
+      TL_ELIMIT,
+      "%s: stopped by a signal after step %lld (%.4g s); resume with: talus-solve "
+      "--resume %s",
+      run->options.study, (long long)step, time_of(run, step), folder ? folder : run->folder);
+  tl_free(folder);
+  return status;
 }
 
 static TlStatus loop(TlRun *run, TlProgress *bar) {

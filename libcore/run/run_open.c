@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "run/advice.h"
 #include "run/bodies.h"
 #include "run/densities.h"
@@ -115,7 +116,9 @@ static TlStatus settle_study(TlRun *run) {
   run->model->apparatus = tl_setup_apparatus(&run->model->setup);
   if (run->model->apparatus)
     TL_TRY(TL_NEW(run->state->apparatus, run->model->apparatus->state.bytes));
+  run->model->platens = -tl_placed_count(&run->model->setup);
   TL_TRY(tl_apparatus_expand(&run->model->setup));
+  run->model->platens += tl_placed_count(&run->model->setup);
   TL_TRY(tl_setup_materials(&run->model->setup, &run->model->materials));
   TL_TRY(tl_materials_check_laws(&run->model->setup, &run->model->materials, &run->model->study));
   TlSolverConfig config = tl_setup_solver(&run->model->setup);
@@ -430,10 +433,17 @@ static TlStatus start_solver(TlRun *run) {
 /* A results folder in place of a study, to resume in. */
 static TlStatus find_folder(TlRun *run) {
   const TlRunOptions *o = &run->options;
-  if (!o->text && !o->resume && tl_is_folder(o->study))
-    return tl_fail(TL_EUSAGE, "%s: is a folder, and a study is a file, STUDY.yaml%s%s%s", o->study,
-                   o->ensemble ? "" : "; --resume ", o->ensemble ? "" : o->study,
-                   o->ensemble ? "" : " continues the run of a folder of results");
+  if (!o->text && !o->resume && tl_is_folder(o->study)) {
+    char *word = tl_text_for_shell(o->study);
+    TlStatus status = tl_fail(TL_EUSAGE, "%s: is a folder, and a study is a file, STUDY.yaml%s%s%s",
+                              o->study, o->ensemble ? "" : "; --resume ",
+                              o->ensemble ? ""
+                              : word      ? word
+                                          : o->study,
+                              o->ensemble ? "" : " continues the run of a folder of results");
+    tl_free(word);
+    return status;
+  }
   if (!o->resume || !tl_is_folder(o->study)) return TL_OK;
   run->folder = tl_strdup(o->study);
   return run->folder ? TL_OK : TL_ENOMEM;

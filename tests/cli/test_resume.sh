@@ -121,6 +121,16 @@ got=0; wait $pid || got=$?
 [ "$got" = 1 ] || fail "a signal gives exit $got"
 grep -q "stopped by a signal after step .*; resume with: talus-solve --resume s.run" err ||
   fail "no word how to go on: $(cat err)"
+# the command that it prints can be copied into a shell, whatever the folder is called
+mkdir "it's here"
+"$BIN/talus-solve" s.yaml -o "it's here/s run" >out 2>err &
+pid=$!
+for _ in $(seq 2000); do [ ! -s "it's here/s run/frame_000001.h5" ] || break; sleep 0.002; done
+kill -TERM $pid
+wait $pid && fail "a signal gives exit 0"
+command=$(sed -n 's/.*resume with: talus-solve //p' err)
+[ "$command" = "--resume 'it'\\''s here/s run'" ] || fail "the command to resume: $(cat err)"
+eval "\"$BIN/talus-solve\" -q $command" >out 2>err || fail "the printed command: $(cat err)"
 refused 2 "--set contact.friction: was 0.5 when s.run/checkpoint_" --resume s.yaml --set contact.friction=0.3
 sed 's/dt_s: 5.0e-4/dt_s: 4.0e-4/' s.yaml >t.yaml
 refused 1 "t.yaml:2:8: time.dt_s: was 0.0005 when" --resume t.yaml -o s.run
