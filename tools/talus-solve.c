@@ -135,7 +135,7 @@ static void say_plan(const TlRun *run) {
       "%lld grains%s on %d rank%s of %d thread%s, %lld steps of %g s (%.4g s), frames every "
       "%g s, on the largest rank about %.0f MB while grains fall and %.0f MB where they lie "
       "packed, up to %.3g MB of results in %s",
-      (long long)(run->state->grains + tl_pour_left(run)), poured, tl_comm_size(run->comm),
+      (long long)(tl_run_grains(run) + tl_pour_left(run)), poured, tl_comm_size(run->comm),
       tl_comm_size(run->comm) > 1 ? "s" : "", tl_par_threads(), tl_par_threads() > 1 ? "s" : "",
       (long long)tl_setup_steps(s), s->time.dt_s, (double)tl_setup_steps(s) * s->time.dt_s,
       s->time.frame_every_s, (double)tl_run_memory(run, TL_CONTACTS_LOOSE) / 1e6, packed / 1e6,
@@ -211,7 +211,7 @@ static void look_at_folder(const TlRun *run, char refused[512]) {
 /* The first steps without output. Grains in flight are cheap and grains that collide are dear, so
  * what they took is a pace and no estimate. */
 static TlStatus try_out(TlRun *run, int64_t free_bytes, bool json) {
-  Plan plan = {.grains = run->state->grains + tl_pour_left(run),
+  Plan plan = {.grains = tl_run_grains(run) + tl_pour_left(run),
                .disk = tl_run_disk(run),
                .free_bytes = free_bytes};
   const TlTrial *t = &plan.trial;
@@ -333,7 +333,7 @@ static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
   if (status == TL_OK) status = tl_report_text(&r, "state_hash", state);
   if (status == TL_OK && tl_run_ranks_matter(run))
     status = tl_report_text(&r, "repeatable_over_ranks", "no");
-  if (status == TL_OK) status = tl_report_int(&r, "grains", run->state->grains, "");
+  if (status == TL_OK) status = tl_report_int(&r, "grains", tl_run_grains(run), "");
   if (status == TL_OK) status = report_departures(run, &r);
   for (size_t i = 0; status == TL_OK && i < sizeof counts / sizeof *counts; i++)
     status = tl_report_int(&r, counts[i].name, counts[i].value, "");
@@ -421,7 +421,7 @@ static void warn_of_result(const TlRun *run) {
     tl_log_warn(
         "%lld of %lld grains lie deeper than %g%% of their radius in what holds them, the "
         "deepest %.3g%%%s",
-        (long long)t->depth.deep, (long long)run->state->grains, 100 * tl_deep_fraction,
+        (long long)t->depth.deep, (long long)tl_run_grains(run), 100 * tl_deep_fraction,
         100 * t->depth.fraction,
         t->small ? "; with terrain.contact: band grains smaller than a cell meet a ground that is "
                    "interpolated, not the raster's own (docs/theory/terrain.md, Limits)"

@@ -984,6 +984,6 @@ TlStatus tl_resume_state(TlRun *run) {
   TL_TRY(tl_comm_sum_int(run->comm, &there, 1));
   tl_log_info("resuming from %s: step %lld, %lld of %lld grains",
               tl_checkpoint_path(run->checkpoint), (long long)run->state->totals.steps,
-              (long long)there, (long long)run->state->grains);
+              (long long)there, (long long)tl_run_grains(run));
   return TL_OK;
 }

@@ -108,6 +108,7 @@ typedef struct TlRunModel {
   TlAvatarCache avatars;
   TlNets nets;
   const TlApparatus *apparatus; /* NULL: the study has none */
+  int64_t platens;              /* bodies that it adds, which are no grains */
   TlModel *dem;                 /* of all this, what the solver is told */
 } TlRunModel;
 
@@ -116,7 +117,7 @@ typedef struct TlRunState {
   TlState dem;              /* bodies, their contact memory and constraints, number of steps */
   unsigned char *apparatus; /* the apparatus' state, owned; NULL: there is none */
   int64_t poured;           /* grains let in so far (run/pour.h) */
-  int64_t grains;           /* of all ranks: at the start and poured since */
+  int64_t grains;           /* of all ranks, platens among them: at the start and poured since */
   double lifted_m;
   TlVec3 start_centre; /* centre of mass at the start; of poured grains the middle of the inlet */
   TlDeparted departed;
@@ -159,6 +160,11 @@ typedef struct TlRun {
   int64_t unsaved_step; /* the last of them */
   char unsaved_why[1024];
 } TlRun;
+
+/* Of all ranks: at the start and poured since, without platens. */
+static inline int64_t tl_run_grains(const TlRun *run) {
+  return run->state->grains - run->model->platens;
+}
 
 /* Mass of one part of a body. */
 static inline double tl_run_part_mass(const TlRun *run, int64_t collider) {

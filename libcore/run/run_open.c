@@ -435,11 +435,9 @@ static TlStatus find_folder(TlRun *run) {
   const TlRunOptions *o = &run->options;
   if (!o->text && !o->resume && tl_is_folder(o->study)) {
     char *word = tl_text_for_shell(o->study);
+    const char *folder = o->ensemble ? "" : word ? word : o->study;
     TlStatus status = tl_fail(TL_EUSAGE, "%s: is a folder, and a study is a file, STUDY.yaml%s%s%s",
-                              o->study, o->ensemble ? "" : "; --resume ",
-                              o->ensemble ? ""
-                              : word      ? word
-                                          : o->study,
+                              o->study, o->ensemble ? "" : "; --resume ", folder,
                               o->ensemble ? "" : " continues the run of a folder of results");
     tl_free(word);
     return status;

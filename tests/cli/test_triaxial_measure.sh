@@ -64,6 +64,12 @@ measure a -o named --triaxial --with=b --label=rough --label=smooth || { fail "n
   { fail "labels"; cat named/triaxial_runs.csv; }
 # the solver's own table has the columns that are read
 "$BIN/talus-solve" -q "$root/tests/support/cell.yaml" -o cell.run >out.txt 2>&1 || { fail "a cell"; cat out.txt; }
+# the platen is no grain: not in the plan, not in the summary, not in what is resumed
+[ "$("$BIN/talus-solve" -n "$root/tests/support/cell.yaml" 2>/dev/null | sed -n 's/^grains: //p')" = 8 ] || fail "grains of the plan"
+[ "$("$BIN/talus-solve" "$root/tests/support/cell.yaml" -o again.run 2>err.txt | sed -n 's/^grains: //p')" = 8 ] || fail "grains of the summary"
+grep -q ' 8 grains on 1 rank' err.txt || { fail "grains said at the start"; cat err.txt; }
+"$BIN/talus-solve" --resume again.run --set time.steps=140 >out.txt 2>err.txt || { fail "resuming a cell"; cat err.txt; }
+grep -q 'step 120, 8 of 8 grains' err.txt || { fail "grains that are resumed"; cat err.txt; }
 measure cell.run -o s --triaxial --packing --modulus-strain=0.005 || { fail "measuring a cell"; cat err.txt; }
 near "grains of the cell" "$(awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == "grains") c = i} {v = $c} END {print v}' s/packing.csv)" 8 0 # the platen is none
 last() { awk -F, -v want="$2" 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == want) c = i} {v = $c} END {print v}' "$1"; }
