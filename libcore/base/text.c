@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,4 +91,11 @@ TlStatus tl_text_add(TlGrowingText *to, const char *separator, const char *more)
   memcpy(to->text + to->length + gap, more, length + 1);
   to->length += gap + length;
   return TL_OK;
+}
+
+char *tl_text_trim(char *text) {
+  while (isspace((unsigned char)*text)) text++;
+  char *end = text + strlen(text);
+  while (end > text && isspace((unsigned char)end[-1])) *--end = 0;
+  return text;
 }

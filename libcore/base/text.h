@@ -19,6 +19,9 @@ bool tl_text_next(const char **at, uint32_t *code);
  * that turn the direction of writing. */
 bool tl_text_hidden(uint32_t code);
 
+/* The text without the blanks at both its ends; it is ended there. */
+char *tl_text_trim(char *text);
+
 enum { TL_TEXT_SHOWN = 12 };
 /* One character as everything prints it that shows names from files and command lines (log,
  * reports, plots): itself, or an escape such as \n, \x1b, \u202e where a terminal would act on it

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "io/column_names.h"
 
 #include <ctype.h>
@@ -53,11 +54,11 @@ static char *unquoted(char *from, char *end) {
   return from;
 }
 
-static char *trimmed(char *from, char *end) {
-  while (from < end && isspace((unsigned char)*from)) from++;
-  while (end > from && isspace((unsigned char)end[-1])) end--;
-  *end = 0;
-  return *from == '"' && behind_quoted(from) == end ? unquoted(from, end) : from;
+/* Without blanks around it and without quotes. */
+static char *plain_cell(char *cell) {
+  cell = tl_text_trim(cell);
+  char *end = cell + strlen(cell);
+  return *cell == '"' && behind_quoted(cell) == end ? unquoted(cell, end) : cell;
 }
 
 static int cells_of(char *line, char separator) {
@@ -70,7 +71,8 @@ static int cells_of(char *line, char separator) {
 static void cut(char *line, char separator, char **cell, int count) {
   for (int c = 0; c < count; c++) {
     char *end = end_of_cell(line, separator), *next = *end ? end + 1 : end;
-    cell[c] = trimmed(line, end);
+    *end = 0;
+    cell[c] = plain_cell(line);
     line = next;
   }
 }

@@ -88,11 +88,11 @@ static void say_axes(const char *path, const int axis[3]) {
               cyclic == (flips % 2 == 1) ? "are mirror images of those in" : "are turned against");
 }
 
-TlStatus tl_itk_layers(const char *path, TlStackInfo *info, TlLayers *layers) {
+TlStatus tl_itk_layers(const char *path, TlStackFiles *files, TlStackInfo *info, TlLayers *layers) {
   TlVolumeHeader h;
   *info = (TlStackInfo){0};
   TlStatus status = tl_volume_header_read(path, &h);
-  if (status == TL_OK) status = tl_header_claim_files(path);
+  if (status == TL_OK) status = tl_stack_files_read(&h.files, NULL);
   if (status == TL_OK) say_axes(path, h.axis);
   const double *s = h.spacing;
   if (status == TL_OK && !h.info.voxel_from && s[0] > 0 && s[1] > 0 && s[2] > 0 &&
@@ -108,6 +108,8 @@ TlStatus tl_itk_layers(const char *path, TlStackInfo *info, TlLayers *layers) {
     if (h.plain) *info = h.info;
     memcpy(info->voxel_m, h.info.voxel_m, sizeof info->voxel_m);
     info->voxel_from = h.info.voxel_from;
+    *files = h.files; /* handed over */
+    h.files = (TlStackFiles){0};
   }
   tl_volume_header_free(&h);
   return status;

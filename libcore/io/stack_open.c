@@ -22,6 +22,29 @@ void tl_stack_info_free(TlStackInfo *info) {
   info->history = NULL;
 }
 
+TlStatus tl_stack_files_add(TlStackFiles *files, char *path) {
+  if (!path) return TL_ENOMEM;
+  TlStatus status = TL_RESERVE(files->paths, files->capacity, files->count + 1);
+  if (status == TL_OK)
+    files->paths[files->count++] = path;
+  else
+    tl_free(path);
+  return status;
+}
+
+TlStatus tl_stack_files_read(const TlStackFiles *files, TlProvenance *provenance) {
+  for (size_t i = 0; i < files->count; i++)
+    TL_TRY(provenance ? tl_provenance_input(provenance, files->paths[i])
+                      : tl_claim_read(files->paths[i]));
+  return TL_OK;
+}
+
+void tl_stack_files_free(TlStackFiles *files) {
+  for (size_t i = 0; i < files->count; i++) tl_free(files->paths[i]);
+  tl_free(files->paths);
+  *files = (TlStackFiles){0};
+}
+
 /* ---- formats ---- */
 
 typedef enum Format { UNKNOWN, PICTURE_FILE, HDF5_FILE, ITK_FILE } Format;
@@ -102,7 +125,7 @@ static void settle_size(const char *path, const double voxel_um[3], TlStackInfo 
 /* ---- slices: the list lives as long as its layers ---- */
 
 typedef struct Slices {
-  TlSliceList list;
+  TlStackFiles list;
   TlLayers layers;
 } Slices;
 
@@ -114,7 +137,7 @@ static TlStatus slices_layers(void *self, int64_t z, int64_t count, void *voxels
 static void slices_close(void *self) {
   Slices *s = self;
   tl_layers_close(&s->layers);
-  tl_slices_free(&s->list);
+  tl_stack_files_free(&s->list);
   tl_free(s);
 }
 
@@ -124,19 +147,18 @@ static TlStatus open_slices(const char *path, bool allow_gaps, TlProvenance *pro
   TL_TRY(TL_NEW(s, 1));
   *layers = (TlLayers){.self = s, .read = slices_layers, .close = slices_close};
   TlStatus status = tl_slices_find(path, allow_gaps, &s->list);
-  for (size_t i = 0; status == TL_OK && i < s->list.count; i++)
-    status = tl_claim_read(s->list.paths[i]);
+  if (status == TL_OK) status = tl_stack_files_read(&s->list, NULL);
   if (status == TL_OK) status = tl_slices_layers(&s->list, info, &s->layers);
-  for (size_t i = 0; status == TL_OK && provenance && i < s->list.count; i++)
-    status = tl_provenance_input(provenance, s->list.paths[i]);
+  if (status == TL_OK) status = tl_stack_files_read(&s->list, provenance);
   if (status != TL_OK) tl_layers_close(layers);
   return status;
 }
 
 /* ---- all of them ---- */
 
+/* others: files beside this one that hold the voxels, claimed. */
 static TlStatus open_format(const char *file, const char *dataset, const char *raw,
-                            TlStackInfo *info, TlLayers *layers) {
+                            TlStackFiles *others, TlStackInfo *info, TlLayers *layers) {
   Format format = UNKNOWN;
   if (raw && raw[0]) return tl_raw_layers(file, raw, info, layers);
   TL_TRY(sniff(file, &format));
@@ -144,23 +166,26 @@ static TlStatus open_format(const char *file, const char *dataset, const char *r
     return tl_fail(TL_EINPUT, "%s: only an HDF5 file has datasets such as %s", file, dataset);
   if (format == PICTURE_FILE) return tl_picture_layers(file, info, layers);
   if (format == HDF5_FILE) return tl_h5_layers(file, dataset, info, layers);
-  return tl_itk_layers(file, info, layers);
+  return tl_itk_layers(file, others, info, layers);
 }
 
 static TlStatus open_file(const char *path, const char *raw, TlProvenance *provenance,
                           TlStackInfo *info, TlLayers *layers) {
   char *file;
   const char *dataset;
+  TlStackFiles others = {0};
   TL_TRY(split_dataset(path, &file, &dataset));
   TlStatus status = tl_claim_read(file);
-  if (status == TL_OK) status = open_format(file, dataset, raw, info, layers);
+  if (status == TL_OK) status = open_format(file, dataset, raw, &others, info, layers);
   if (status == TL_OK && provenance) {
     status = tl_provenance_input(provenance, file);
+    if (status == TL_OK) status = tl_stack_files_read(&others, provenance);
     if (status != TL_OK) {
       tl_stack_info_free(info);
       tl_layers_close(layers);
     }
   }
+  tl_stack_files_free(&others);
   tl_free(file);
   return status;
 }

@@ -2,6 +2,7 @@
 #ifndef TL_IO_STACK_PARTS_H
 #define TL_IO_STACK_PARTS_H
 
+#include "base/provenance.h"
 #include "num/layers.h"
 
 #include <stdbool.h>
@@ -19,6 +20,20 @@ typedef struct TlStackInfo {
 } TlStackInfo;
 
 void tl_stack_info_free(TlStackInfo *info);
+
+/* Files that a stack's voxels lie in. Starts zeroed. */
+typedef struct TlStackFiles {
+  char **paths; /* owned */
+  size_t count, capacity;
+} TlStackFiles;
+
+/* Takes path over, also when it fails. NULL: TL_ENOMEM. */
+TlStatus tl_stack_files_add(TlStackFiles *files, char *path);
+/* All of them are read: claims them (base/claims.h) so that no output replaces one, and with
+ * provenance (may be NULL) records them as inputs, too. */
+TlStatus tl_stack_files_read(const TlStackFiles *files, TlProvenance *provenance);
+void tl_stack_files_free(TlStackFiles *files);
+
 /* "u16", "1-bit": how the voxels are stored, for messages. Borrowed until the fourth call after. */
 const char *tl_stack_stored_name(const TlStackInfo *info);
 /* Bytes of a voxel in a file of plain voxels. */

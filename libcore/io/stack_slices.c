@@ -73,18 +73,8 @@ bool tl_slices_is(const char *path) {
   return strpbrk(path, "*?[") != NULL || template_at(path, &length) != NULL;
 }
 
-static TlStatus add(TlSliceList *list, char *path) {
-  if (!path) return TL_ENOMEM;
-  TlStatus status = TL_RESERVE(list->paths, list->capacity, list->count + 1);
-  if (status == TL_OK)
-    list->paths[list->count++] = path;
-  else
-    tl_free(path);
-  return status;
-}
-
 /* Files of each kind of picture; the first kind that is there makes the stack. */
-static TlStatus find_in_folder(const char *path, TlSliceList *list) {
+static TlStatus find_in_folder(const char *path, TlStackFiles *list) {
   size_t files[TL_PICTURE_KINDS] = {0}, others = 0;
   int kind = 0;
   DIR *folder = opendir(path);
@@ -110,7 +100,7 @@ static TlStatus find_in_folder(const char *path, TlSliceList *list) {
   rewinddir(folder);
   while (status == TL_OK && (status = tl_dir_next(folder, path, &name)) == TL_OK && name)
     if (name[0] != '.' && tl_picture_by_name(name) == kind)
-      status = add(list, tl_path_join(path, name));
+      status = tl_stack_files_add(list, tl_path_join(path, name));
   closedir(folder);
   if (status == TL_OK && list->count == 0)
     return tl_fail(TL_EINPUT, "%s: the folder holds no .tif, .tiff or .png files (%zu others)",
@@ -119,7 +109,7 @@ static TlStatus find_in_folder(const char *path, TlSliceList *list) {
   return status;
 }
 
-static TlStatus find_by_glob(const char *path, const char *pattern, TlSliceList *list) {
+static TlStatus find_by_glob(const char *path, const char *pattern, TlStackFiles *list) {
   glob_t found = {0};
   int code = glob(pattern, 0, NULL, &found);
   TlStatus status = TL_OK;
@@ -130,12 +120,12 @@ static TlStatus find_by_glob(const char *path, const char *pattern, TlSliceList 
   else if (code)
     status = tl_fail(TL_EIO, "%s: a folder of this pattern cannot be read", path);
   for (size_t i = 0; code == 0 && i < found.gl_pathc && status == TL_OK; i++)
-    status = add(list, tl_strdup(found.gl_pathv[i]));
+    status = tl_stack_files_add(list, tl_strdup(found.gl_pathv[i]));
   globfree(&found);
   return status;
 }
 
-static TlStatus find(const char *path, TlSliceList *list) {
+static TlStatus find(const char *path, TlStackFiles *list) {
   struct stat info;
   size_t length;
   if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return find_in_folder(path, list);
@@ -195,7 +185,7 @@ static TlStatus check_step(const char *path, const char *a, const char *b, long 
 }
 
 /* One run of digits may change from name to name, by one each time. */
-static TlStatus check_numbers(const char *path, const TlSliceList *list, bool allow_gaps) {
+static TlStatus check_numbers(const char *path, const TlStackFiles *list, bool allow_gaps) {
   const char *first = base_name(list->paths[0]);
   int which, each;
   long long missing = 0;
@@ -217,26 +207,20 @@ static TlStatus check_numbers(const char *path, const TlSliceList *list, bool al
   return TL_OK;
 }
 
-TlStatus tl_slices_find(const char *path, bool allow_gaps, TlSliceList *list) {
-  *list = (TlSliceList){0};
+TlStatus tl_slices_find(const char *path, bool allow_gaps, TlStackFiles *list) {
+  *list = (TlStackFiles){0};
   TlStatus status = find(path, list);
   if (status == TL_OK) {
     qsort(list->paths, list->count, sizeof *list->paths, natural_paths);
     status = check_numbers(path, list, allow_gaps);
   }
-  if (status != TL_OK) tl_slices_free(list);
+  if (status != TL_OK) tl_stack_files_free(list);
   return status;
-}
-
-void tl_slices_free(TlSliceList *list) {
-  for (size_t i = 0; i < list->count; i++) tl_free(list->paths[i]);
-  tl_free(list->paths);
-  *list = (TlSliceList){0};
 }
 
 /* ---- reading ---- */
 
-static TlStatus check_slice(const TlSliceList *list, size_t i, const TlStackInfo *first,
+static TlStatus check_slice(const TlStackFiles *list, size_t i, const TlStackInfo *first,
                             const TlStackInfo *slice) {
   const char *path = list->paths[i];
   if (slice->nz != 1)
@@ -260,7 +244,7 @@ static TlStatus check_slice(const TlSliceList *list, size_t i, const TlStackInfo
 }
 
 typedef struct Reader {
-  const TlSliceList *list;
+  const TlStackFiles *list;
   TlStackInfo info; /* without history */
 } Reader;
 
@@ -306,7 +290,7 @@ static void close_layers(void *self) {
   tl_free(self);
 }
 
-TlStatus tl_slices_layers(const TlSliceList *list, TlStackInfo *info, TlLayers *layers) {
+TlStatus tl_slices_layers(const TlStackFiles *list, TlStackInfo *info, TlLayers *layers) {
   Reader *r;
   TL_TRY(TL_NEW(r, 1));
   r->list = list;

@@ -5,20 +5,15 @@
 
 #include "io/stack_parts.h"
 
-typedef struct TlSliceList {
-  char **paths; /* natural order: s_9.tif before s_10.tif; owned */
-  size_t count, capacity;
-} TlSliceList;
-
 /* Is path a folder, or a pattern (and not the name of a file)? */
 bool tl_slices_is(const char *path);
 /* Find and order the slices. TL_EINPUT when there are none, when the names do not differ by a
- * number alone, when two have the same number, or numbers are missing and allow_gaps is false. */
-TlStatus tl_slices_find(const char *path, bool allow_gaps, TlSliceList *list);
-void tl_slices_free(TlSliceList *list);
+ * number alone, when two have the same number, or numbers are missing and allow_gaps is false. Natural order:
+ * s_9.tif before s_10.tif. */
+TlStatus tl_slices_find(const char *path, bool allow_gaps, TlStackFiles *list);
 /* Open them as layers: each must be one page of the first one's size and type, looked at before a
  * voxel is read. info: of the first slice, with nz the number of slices; the caller's, as
  * layers->head is. list must last as long as the layers. */
-TlStatus tl_slices_layers(const TlSliceList *list, TlStackInfo *info, TlLayers *layers);
+TlStatus tl_slices_layers(const TlStackFiles *list, TlStackInfo *info, TlLayers *layers);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -23,6 +24,7 @@ enum {
 void tl_volume_header_free(TlVolumeHeader *h) {
   tl_stack_info_free(&h->info);
   tl_free(h->data);
+  tl_stack_files_free(&h->files);
   *h = (TlVolumeHeader){0};
 }
 
@@ -69,13 +71,6 @@ static char *next_line(Reader *r) {
   return line;
 }
 
-static char *trimmed(char *text) {
-  while (isspace((unsigned char)*text)) text++;
-  char *end = text + strlen(text);
-  while (end > text && isspace((unsigned char)end[-1])) *--end = 0;
-  return text;
-}
-
 static bool next_real(char **at, double *value) {
   char *end;
   *value = strtod(*at, &end);
@@ -88,14 +83,14 @@ static bool next_real(char **at, double *value) {
 /* Numbers that fill the value: how many, or -1. */
 static int reals(char *at, double *value, int most) {
   int n = 0;
-  for (at = trimmed(at); *at; at += strspn(at, " \t"))
+  for (at = tl_text_trim(at); *at; at += strspn(at, " \t"))
     if (n == most || !next_real(&at, &value[n++]) || *at == ',' || *at == ')') return -1;
   return n;
 }
 
 static int counts(char *at, int64_t *value, int most) {
   int n = 0;
-  for (at = trimmed(at); *at; at += strspn(at, " \t")) {
+  for (at = tl_text_trim(at); *at; at += strspn(at, " \t")) {
     char *end;
     if (n == most) return -1;
     value[n++] = strtoll(at, &end, 10);
@@ -286,14 +281,14 @@ static TlStatus read_meta(Reader *r) {
   bool any = false;
   for (char *line; (line = next_line(r));) {
     char *mark = line + strcspn(line, "=:");
-    if (!*trimmed(line)) continue;
+    if (!*tl_text_trim(line)) continue;
     if (!*mark)
       return any ? wrong(r, "'Key = value' is wanted")
                  : tl_fail(TL_EINPUT, "%s: not a readable MetaImage header", r->path);
     any = true;
     *mark = 0;
-    const char *name = trimmed(line);
-    TL_TRY(take_key(r, keys, name, trimmed(mark + 1)));
+    const char *name = tl_text_trim(line);
+    TL_TRY(take_key(r, keys, name, tl_text_trim(mark + 1)));
     if (strcmp(name, "ElementDataFile") != 0) continue;
     r->ordered = true; /* little-endian where it is not said */
     return TL_OK;
@@ -367,7 +362,7 @@ static TlStatus take_nrrd_spacings(Reader *r, char *value) {
 /* Words in quotation marks; what is no length gives 0. */
 static int units(char *at, double *unit_m, int most) {
   int n = 0;
-  for (at = trimmed(at); *at; at += strspn(at, " \t")) {
+  for (at = tl_text_trim(at); *at; at += strspn(at, " \t")) {
     char *end = *at == '"' ? strchr(at + 1, '"') : NULL;
     if (!end || n == most) return -1;
     unit_m[n++] = tl_stack_unit_m(at + 1, (size_t)(end - at - 1));
@@ -390,7 +385,7 @@ static TlStatus take_space_units(Reader *r, char *value) {
 
 /* "(1,0,0) (0,1,0) (0,0,2)", or "none" for an axis that is not in space. */
 static TlStatus take_directions(Reader *r, char *value) {
-  char *at = trimmed(value);
+  char *at = tl_text_trim(value);
   for (; *at && r->directions < MOST_AXES; r->directions++, at += strspn(at, " \t")) {
     double *d = r->direction[r->directions];
     if (strncmp(at, "none", 4) == 0) {
@@ -455,7 +450,7 @@ static TlStatus read_nrrd(Reader *r) {
     if (!mark) return wrong(r, "'field: value' is wanted");
     *mark = 0;
     plain_name(line);
-    TL_TRY(take_key(r, keys, line, trimmed(mark + 1)));
+    TL_TRY(take_key(r, keys, line, tl_text_trim(mark + 1)));
     if (r->data && strncmp(r->data, "LIST", 4) == 0) break; /* names of files follow */
   }
   if (!line && !r->data)
@@ -564,6 +559,15 @@ static TlStatus take_place(Reader *r) {
   return TL_OK;
 }
 
+/* The rest of the header are the names, where they are a list. */
+static TlStatus take_files(Reader *r) {
+  if (!r->data) return TL_OK;
+  if (strncmp(r->data, "LIST", 4) == 0 && r->size == MOST_HEADER)
+    return tl_fail(TL_EINPUT, "%s: its list of files is longer than %d bytes", r->path,
+                   MOST_HEADER);
+  return tl_header_files_find(r->path, r->data, r->at, &r->header->files);
+}
+
 static TlStatus read_start(Reader *r) {
   TL_TRY(tl_file_size(r->path, &r->bytes));
   FILE *file = fopen(r->path, "rb");
@@ -588,6 +592,7 @@ TlStatus tl_volume_header_read(const char *path, TlVolumeHeader *header) {
   if (status == TL_OK) status = nrrd ? read_nrrd(&r) : read_meta(&r);
   if (status == TL_OK) status = take_shape(&r);
   if (status == TL_OK) status = take_spacing(&r, nrrd);
+  if (status == TL_OK) status = take_files(&r);
   if (status == TL_OK) status = take_place(&r);
   tl_free(r.text);
   return status;

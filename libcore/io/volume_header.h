@@ -26,6 +26,7 @@ typedef struct TlVolumeHeader {
   bool plain;  /* they lie in one run from offset on, in this byte order */
   int64_t offset;
   bool big_endian;
+  TlStackFiles files; /* all files beside the header that its voxels lie in, where they are there */
 } TlVolumeHeader;
 
 /* TL_EINPUT names the file and the line. header: to be released, also after a failure. */
@@ -36,13 +37,14 @@ void tl_volume_header_free(TlVolumeHeader *header);
  * lie plainly in a file are read from there, layer by layer; what is compressed, text or a list of
  * files is read whole by ITK in a process of its own (base/sandbox.h). */
 
-TlStatus tl_itk_layers(const char *path, TlStackInfo *info, TlLayers *layers);
+/* files, zeroed: out, those beside the header; claimed as read (base/claims.h) before they are
+ * opened. The caller's, as info and layers are. */
+TlStatus tl_itk_layers(const char *path, TlStackFiles *files, TlStackInfo *info, TlLayers *layers);
 
-/* The files that hold the voxels of a MetaImage or NRRD header. */
-
-/* Claims them as read (base/claims.h): ITK opens them itself and does not tell their names. Single
- * names, lists and numbered names ("slice%03d.raw 1 200 1") are known, in a folder of the header's
- * unless absolute. What cannot be understood is left to ITK. */
-TlStatus tl_header_claim_files(const char *path);
+/* The files that the value of a header's key for data stands for: one name, a numbered name
+ * ("slice%03d.raw 1 200 1") or LIST with one name a line in `lines` (spoilt), relative to the
+ * header's folder. Those that are not there are left out: whoever opens them says so. */
+TlStatus tl_header_files_find(const char *header, const char *value, char *lines,
+                              TlStackFiles *files);
 
 #endif

@@ -56,6 +56,22 @@ printf 'ObjectType = Image\nNDims = 3\nDimSize = 16 16 16\nElementType = MET_UCH
 printf 'NRRD0004\ntype: uchar\ndimension: 3\nsizes: 16 16 16\nencoding: raw\ndata file: ./voxels.raw\n' >head.nhdr
 refused voxels.raw voxels.raw "$BIN/talus-volume" slice head.mhd -o voxels.raw --overwrite
 refused voxels.raw voxels.raw "$BIN/talus-volume" slice head.nhdr -o voxels.raw --overwrite
+# by any spelling of the key that the reader takes, behind a note of that name, by a list and by numbers
+nrrd() { printf 'NRRD0004\ntype: uchar\ndimension: 3\nsizes: 16 16 16\nencoding: raw\n%b' "$2" >"$1"; }
+mkdir parts
+for i in 1 2; do head -c 2048 voxels.raw >parts/v$i.tif; done
+cp voxels.raw voxels.tif
+nrrd tab.nhdr 'data\tfile: voxels.tif\n'
+nrrd blanks.nhdr 'Data  File : voxels.tif\n'
+nrrd note.nhdr 'datafile:=a note\ndata file: voxels.tif\n'
+nrrd list.nhdr 'DATA FILE: LIST\nparts/v1.tif\nparts/v2.tif\n'
+nrrd numbers.nhdr 'data\tfile: parts/v%d.tif 1 2 1\n'
+for head in tab blanks note; do
+  refused voxels.tif voxels.tif "$BIN/talus-volume" downsample $head.nhdr --factor=2 -o voxels.tif --overwrite
+done
+for head in list numbers; do
+  refused parts/v2.tif parts/v2.tif "$BIN/talus-volume" downsample $head.nhdr --factor=2 -o parts/v2.tif --overwrite
+done
 refused voxels.raw voxels.raw "$BIN/talus-volume" slice voxels.raw --raw=16,16,16,u8,little -o voxels.raw --overwrite
 quiet "$BIN/talus-phantom" --size=64,64,32 --d50-voxels=20 --noise=1 --seed=5 -o fine.tif
 refused fine.tif fine.tif "$BIN/talus-superres" train fine.tif --atoms=32 --pairs=200 --rounds=1 -o fine.tif --overwrite

@@ -108,6 +108,37 @@ START_TEST(units_make_the_voxel_size_and_axes_keep_their_own) {
 }
 END_TEST
 
+/* All files that voxels come from are inputs of what is made of them. */
+START_TEST(data_files_are_inputs) {
+  uint16_t voxels[COUNT];
+  count_up(voxels);
+  put_voxels();
+  put("v1.raw", "", voxels, sizeof voxels / 2);
+  put("v2.raw", "", voxels + COUNT / 2, sizeof voxels / 2);
+  put_text("plain.nhdr", NRRD(""));
+  put_text("list.mhd",
+           "NDims = 3\nDimSize = 4 3 2\nElementType = MET_USHORT\nElementDataFile = LIST\n"
+           "v1.raw\nv2.raw \nmissing.raw\n");
+  for (int list = 0; list < 2; list++) {
+    char inputs[2048];
+    TlProvenance p;
+    TlLayers layers;
+    tl_provenance_begin(&p, "test", 0, NULL);
+    CK_OK(tl_stack_open(at(list ? "list.mhd" : "plain.nhdr"), NULL, &p, &layers));
+    snprintf(inputs, sizeof inputs, "%s", p.inputs);
+    int count = 0;
+    for (const char *c = inputs; (c = strstr(c, "\"path\"")); c++) count++;
+    ck_assert_int_eq(count, list ? 3 : 2);
+    ck_assert_ptr_nonnull(strstr(inputs, list ? "list.mhd\"" : "plain.nhdr\""));
+    ck_assert_ptr_nonnull(strstr(inputs, list ? "v1.raw\"" : "v.raw\""));
+    ck_assert(!list || strstr(inputs, "v2.raw\""));
+    tl_layers_close(&layers);
+    tl_free(layers.head.history);
+    tl_provenance_free(&p);
+  }
+}
+END_TEST
+
 START_TEST(axes_are_the_nearest_of_the_scanner) {
   static const struct {
     const char *name, *text;
@@ -266,5 +297,5 @@ START_TEST(packed_voxels_come_through_the_sandbox) {
 END_TEST
 
 TL_TEST_MAIN("volume header", units_make_the_voxel_size_and_axes_keep_their_own,
-             axes_are_the_nearest_of_the_scanner, hostile_headers_are_refused_by_file_and_line,
-             packed_voxels_come_through_the_sandbox)
+             data_files_are_inputs, axes_are_the_nearest_of_the_scanner,
+             hostile_headers_are_refused_by_file_and_line, packed_voxels_come_through_the_sandbox)
