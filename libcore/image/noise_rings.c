@@ -9,6 +9,7 @@ enum { MOST_LAYERS = 96, NEAR = 4, LEAST_WIDTH = 32, SECTORS = 16, SHIFT = 6, LE
 enum { TREND = 4 }; /* the running mean over the radius reaches so far to both sides */
 
 static const double CUT_SIGMA = 3, CUT_SCORE = 6;
+static const double FARTHEST = 4; /* of width plus height: rings of an axis further off are lines */
 
 typedef struct Map {
   int64_t nx, ny, layers;
@@ -238,7 +239,14 @@ TlStatus tl_noise_rings(const TlLayers *stack, const TlRoi *roi, double sigma, T
   if (map.nx < LEAST_WIDTH || map.ny < LEAST_WIDTH) return TL_OK;
   double cx = (double)(map.nx - 1) / 2, cy = (double)(map.ny - 1) / 2;
   int64_t radii = (map.nx < map.ny ? map.nx : map.ny) / 2;
-  if (roi->kind == TL_ROI_CYLINDER) cx = roi->x, cy = roi->y, radii = (int64_t)roi->r;
+  if (roi->kind == TL_ROI_CYLINDER) {
+    cx = roi->x, cy = roi->y;
+    double x = fmax(fabs(cx), fabs((double)(map.nx - 1) - cx));
+    double y = fmax(fabs(cy), fabs((double)(map.ny - 1) - cy));
+    double corner = hypot(x, y); /* the farthest one */
+    if (corner > FARTHEST * (double)(map.nx + map.ny)) return TL_OK;
+    radii = (int64_t)fmin(roi->r, corner + SHIFT + 2);
+  }
   TlStatus status = fill_map(stack, roi, sigma, &map, &s);
   if (status == TL_OK && radii > LEAST_RADIUS) status = find_axis(&map, cx, cy, radii, rings);
   rings->found = rings->score > TL_RINGS_SCORE;

@@ -592,6 +592,17 @@ START_TEST(rings_are_found_with_their_axis_and_strength) {
   CK_NEAR(rings.x, 45.5, 0.6);
   CK_NEAR(rings.y, 47, 0.6);
   CK_NEAR(rings.amplitude / 2.5, 1, 0.3);
+  /* beyond the corners the radius says nothing; of a far axis no rings are seen */
+  TlRings far;
+  TlRoi disc = {.kind = TL_ROI_CYLINDER, .x = 47.5, .y = 44.5, .r = 200, .nx = 96, .ny = 90};
+  CK_OK(tl_noise_rings(&layers, &disc, 9.3, &rings));
+  ck_assert(rings.score > 0);
+  disc.r = 1e300;
+  CK_OK(tl_noise_rings(&layers, &disc, 9.3, &far));
+  ck_assert(far.x == rings.x && far.y == rings.y && far.score == rings.score);
+  disc.x = -1e12, disc.r = 2e12;
+  CK_OK(tl_noise_rings(&layers, &disc, 9.3, &far));
+  ck_assert(!far.found);
   tl_volume_free(&v);
 }
 END_TEST
