@@ -56,6 +56,9 @@ TlStatus tl_histogram_source(const TlSource *grey, const TlRoi *roi, int64_t sla
   Range range = {INFINITY, -INFINITY, true};
   *h = (TlHistogram){0};
   TL_TRY(visit_all(grey, roi, slab, find_range, &range));
+  if (range.high < range.low)
+    return tl_fail(TL_EINPUT, "no voxel lies in the region: there is nothing to tell grain from "
+                              "void by");
   if (!(range.high > range.low))
     return tl_fail(TL_EINPUT,
                    "every voxel of the region has the same grey (%g): there is nothing "

@@ -294,14 +294,26 @@ static TlStatus settle(const TlLayers *stack, const float *map, TlRoi *roi) {
   return TL_OK;
 }
 
+/* False: it misses every voxel, so that the product would be empty. */
+static bool take_cylinder(const double cylinder[3], const TlVolume *v, TlRoi *roi) {
+  roi->kind = TL_ROI_CYLINDER;
+  roi->x = cylinder[0];
+  roi->y = cylinder[1];
+  roi->r = cylinder[2];
+  double x = fmin(fmax(rint(roi->x), 0), (double)(v->nx - 1));
+  double y = fmin(fmax(rint(roi->y), 0), (double)(v->ny - 1));
+  return tl_roi_inside(roi, (int64_t)x, (int64_t)y, 0);
+}
+
 static TlStatus find_roi(const TlLayers *stack, TlRoi *roi) {
   const TlVolume *v = &stack->head;
   if (v->cylinder[2] > 0) {
-    roi->kind = TL_ROI_CYLINDER;
-    roi->x = v->cylinder[0];
-    roi->y = v->cylinder[1];
-    roi->r = v->cylinder[2];
-    return TL_OK;
+    if (take_cylinder(v->cylinder, v, roi)) return TL_OK;
+    return tl_fail(TL_EINPUT,
+                   "the cylinder that the stack records (x %.1f y %.1f r %.1f voxels) lies outside "
+                   "its slices of %lld x %lld voxels, as after a crop beside the specimen; give "
+                   "--roi, none for the whole stack",
+                   roi->x, roi->y, roi->r, (long long)v->nx, (long long)v->ny);
   }
   if (v->nz < LEAST_SLICES || v->nx < LEAST_WIDTH || v->ny < LEAST_WIDTH) {
     tl_log_info("too small a stack to look for a specimen's outline: the whole stack is used");
@@ -316,8 +328,7 @@ static TlStatus find_roi(const TlLayers *stack, TlRoi *roi) {
 
 /* ---- the door ---- */
 
-static TlStatus parse_cylinder(const char *text, TlRoi *roi) {
-  double value[3];
+static TlStatus parse_cylinder(const char *text, double value[3]) {
   const char *at = text;
   for (int k = 0; k < 3; k++) {
     char *end;
@@ -326,12 +337,8 @@ static TlStatus parse_cylinder(const char *text, TlRoi *roi) {
       return tl_fail(TL_EUSAGE, "--roi: 'cylinder:%s' is not cylinder:X,Y,R in voxels", text);
     at = end + 1;
   }
-  if (value[2] <= 0) return tl_fail(TL_EUSAGE, "--roi: the cylinder's radius must be above 0");
-  roi->kind = TL_ROI_CYLINDER;
-  roi->x = value[0];
-  roi->y = value[1];
-  roi->r = value[2];
-  return TL_OK;
+  if (value[2] > 0) return TL_OK;
+  return tl_fail(TL_EUSAGE, "--roi: the cylinder's radius must be above 0");
 }
 
 TlStatus tl_roi_parse(const char *text, const TlLayers *stack, TlRoi *roi, int *is_file) {
@@ -340,11 +347,10 @@ TlStatus tl_roi_parse(const char *text, const TlLayers *stack, TlRoi *roi, int *
   if (strcmp(text, "none") == 0) return TL_OK;
   if (strcmp(text, "auto") == 0) return find_roi(stack, roi);
   if (strncmp(text, "cylinder:", 9) == 0) {
-    TL_TRY(parse_cylinder(text + 9, roi));
-    const TlVolume *v = &stack->head; /* one that misses every voxel would make an empty product */
-    double x = fmin(fmax(rint(roi->x), 0), (double)(v->nx - 1));
-    double y = fmin(fmax(rint(roi->y), 0), (double)(v->ny - 1));
-    if (tl_roi_inside(roi, (int64_t)x, (int64_t)y, 0)) return TL_OK;
+    const TlVolume *v = &stack->head;
+    double cylinder[3];
+    TL_TRY(parse_cylinder(text + 9, cylinder));
+    if (take_cylinder(cylinder, v, roi)) return TL_OK;
     return tl_fail(TL_EUSAGE, "--roi: the cylinder lies outside the slices of %lld x %lld voxels",
                    (long long)v->nx, (long long)v->ny);
   }

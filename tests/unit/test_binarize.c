@@ -130,6 +130,17 @@ START_TEST(constant_and_single_phase_stacks_are_refused) {
 }
 END_TEST
 
+START_TEST(empty_region_is_named) {
+  TlVolume v, mask;
+  TlBinarizeResult r;
+  TlBinarizeOptions o = options(TL_BINARIZE_OTSU);
+  TlRoi off = {.kind = TL_ROI_CYLINDER, .x = -20, .y = -20, .r = 5, .nx = 8, .ny = 8};
+  CK_OK(tl_volume_new(&v, TL_F32, 8, 8, 8));
+  CK_FAILS(tl_binarize(&v, &off, &o, &mask, &r), TL_EINPUT, "no voxel lies in the region");
+  tl_volume_free(&v);
+}
+END_TEST
+
 START_TEST(denoised_void_is_still_refused) {
   TlVolume v, quiet, mask;
   TlBinarizeResult r;
@@ -1011,8 +1022,9 @@ END_TEST
 TL_TEST_MAIN("binarize", otsu_has_the_least_within_class_variance,
              kmeans_threshold_is_midway_between_its_means,
              comb_histogram_of_few_levels_is_no_harder,
-             constant_and_single_phase_stacks_are_refused, denoised_void_is_still_refused,
-             few_grains_are_not_refused, threshold_that_leaves_a_phase_empty_is_refused,
+             constant_and_single_phase_stacks_are_refused, empty_region_is_named,
+             denoised_void_is_still_refused, few_grains_are_not_refused,
+             threshold_that_leaves_a_phase_empty_is_refused,
              hmrf_energy_never_rises_and_dice_is_not_below_otsu,
              hmrf_after_denoising_is_not_below_otsu, hmrf_energy_of_two_levels_is_its_interface,
              hmrf_energy_falls_with_each_sweep, field_reaches_the_minimum_of_its_slow_twin,
@@ -1023,7 +1035,7 @@ TL_TEST_MAIN("binarize", otsu_has_the_least_within_class_variance,
              slow_drift_is_followed_and_told, cupping_is_followed_and_told,
              opaque_grains_are_grain_and_leave_the_others_alone,
              mixture_finds_what_a_histogram_was_made_of,
-             third_phase_is_told_and_kept_out_of_the_grains, phases_without_a_peak_are_refused,
-             void_weight_gives_voxels_to_void, mask_has_the_same_bits_for_any_threads,
-             dark_grains_are_the_negative, greys_outside_the_region_do_not_matter,
-             small_islands_change_sides_and_cut_ones_stay, chain_on_the_owners_phantom)
+             third_phase_is_told_and_kept_out_of_the_grains, phases_without_a_peak_are_refused, void_weight_gives_voxels_to_void,
+             mask_has_the_same_bits_for_any_threads, dark_grains_are_the_negative,
+             greys_outside_the_region_do_not_matter, small_islands_change_sides_and_cut_ones_stay,
+             chain_on_the_owners_phantom)

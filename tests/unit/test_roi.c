@@ -122,6 +122,12 @@ START_TEST(text_forms_are_read_strictly) {
   CK_FAILS(tl_roi_parse("cylinder:1,2,-3", of(&v), &roi, &file), TL_EUSAGE, "radius");
   CK_FAILS(tl_roi_parse("cylinder:90,90,5", of(&v), &roi, &file), TL_EUSAGE, "outside");
   CK_OK(tl_roi_parse("none", of(&v), &roi, &file));
+  memcpy(v.cylinder, (double[]){-3, 5, 4}, sizeof v.cylinder); /* the stack's own */
+  CK_OK(tl_roi_parse("auto", of(&v), &roi, &file));
+  ck_assert(roi.kind == TL_ROI_CYLINDER && roi.x == -3 && roi.r == 4);
+  v.cylinder[2] = 2;
+  CK_FAILS(tl_roi_parse("auto", of(&v), &roi, &file), TL_EINPUT, "outside its slices");
+  CK_OK(tl_roi_parse("none", of(&v), &roi, &file));
   ck_assert_int_eq(roi.kind, TL_ROI_ALL);
   CK_OK(tl_roi_parse("mask.tif", of(&v), &roi, &file));
   ck_assert_int_eq(file, 1);
