@@ -107,15 +107,17 @@ static TlStatus for_smooth(Job *job, UseSmooth use, void *context) {
 }
 
 /* No slope along an axis, by central differences, is as steep as `level`; not at the slab's ends.
- */
+ * An axis of one voxel has no slope. */
 static bool is_flat(const TlVolume *v, int64_t x, int64_t y, int64_t z, double level) {
-  if (x == 0 || y == 0 || z == 0 || x + 1 == v->nx || y + 1 == v->ny || z + 1 == v->nz)
-    return false;
+  const int64_t at[3] = {x, y, z}, n[3] = {v->nx, v->ny, v->nz};
+  const int64_t step[3] = {1, v->nx, v->nx * v->ny};
   const float *g = v->f32 + tl_volume_at(v, x, y, z);
-  int64_t row = v->nx, plane = v->nx * v->ny;
-  double slope =
-      fmax(fabsf(g[1] - g[-1]), fmax(fabsf(g[row] - g[-row]), fabsf(g[plane] - g[-plane])));
-  return 0.5 * slope < level;
+  for (int k = 0; k < 3; k++) {
+    if (n[k] == 1) continue;
+    if (at[k] == 0 || at[k] + 1 == n[k]) return false;
+    if (!(0.5 * (double)fabsf(g[step[k]] - g[-step[k]]) < level)) return false;
+  }
+  return true;
 }
 
 static void count_smooth(Job *job, const TlSlab *s, const TlVolume *smooth, void *context) {
@@ -214,6 +216,17 @@ static TlStatus check_solid(const TlMixture *m, int solid_from, const TlSplit *t
       solid_from, below + 1, m->mean[below], below + 2, solid_from - 1);
 }
 
+/* Phases are told by the greys of voxels away from edges. */
+static TlStatus check_flat(const Job *job) {
+  const TlSource *g = job->grey;
+  if (job->flat.total > 0) return TL_OK;
+  return tl_fail(TL_EINPUT,
+                 "no voxel lies away from edges: %s to tell %d phases; give %s--phases=2",
+                 g->nx == 2 || g->ny == 2 || g->nz == 2 ? "the stack is too thin"
+                                                        : "the grains are too small or too noisy",
+                 job->o->phases, g->nz == 2 ? "more slices, or " : "");
+}
+
 static TlStatus find_split(const Job *job, TlBinarizeResult *result) {
   const TlBinarizeOptions *o = job->o;
   bool hmrf = o->method == TL_BINARIZE_HMRF_EM;
@@ -228,6 +241,7 @@ static TlStatus find_split(const Job *job, TlBinarizeResult *result) {
                    result->split.fraction[0] > 0 ? "grain" : "void");
   result->border = hmrf ? automatic(&job->smooth, kmeans).threshold : result->split.threshold;
   if (!hmrf || o->phases <= 2) return TL_OK;
+  TL_TRY(check_flat(job));
   double weights[TL_MIXTURE_MOST] = {o->hmrf.void_weight, 1, 1, 1};
   TL_TRY(tl_mixture_fit(&job->flat, o->phases, weights, MIXTURE_FLOOR, INFINITY, &result->mixture));
   int solid_from = o->solid_from > 2 ? o->solid_from : 2;

@@ -866,6 +866,33 @@ START_TEST(third_phase_is_told_and_kept_out_of_the_grains) {
 }
 END_TEST
 
+/* One slice has no slope across it; of two, no voxel has neighbours on both sides. */
+START_TEST(phases_of_thin_stacks) {
+  enum { N = 96 };
+  TlBinarizeOptions o = options(TL_BINARIZE_HMRF_EM);
+  o.phases = o.solid_from = 3;
+  for (int64_t nz = 1; nz <= 2; nz++) {
+    TlVolume v, mask;
+    TlBinarizeResult r;
+    CK_OK(tl_volume_new(&v, TL_F32, N, N, nz));
+    for (int64_t i = 0; i < tl_volume_count(&v); i++) {
+      int64_t x = i % N % 24 - 12, y = i / N % N % 24 - 12;
+      double grey = x * x + y * y < 64 ? 170 : i % N < N / 2 ? 120 : 70;
+      v.f32[i] = (float)(grey + 4 * tl_random_normal(83, 3, (uint64_t)i));
+    }
+    if (nz == 2) {
+      CK_FAILS(tl_binarize(&v, &whole, &o, &mask, &r), TL_EINPUT, "too thin to tell 3 phases");
+    } else {
+      CK_OK(tl_binarize(&v, &whole, &o, &mask, &r));
+      const double want[3] = {70, 120, 170};
+      for (int l = 0; l < 3; l++) CK_NEAR(r.mixture.mean[l], want[l], 4);
+      tl_volume_free(&mask);
+    }
+    tl_volume_free(&v);
+  }
+}
+END_TEST
+
 /* Three Gaussians fit any two phases: a third one that has no peak of its own is refused, and so is
  * one that would leave out the grains because few bright ones are the third peak. */
 START_TEST(phases_without_a_peak_are_refused) {
@@ -1035,7 +1062,8 @@ TL_TEST_MAIN("binarize", otsu_has_the_least_within_class_variance,
              slow_drift_is_followed_and_told, cupping_is_followed_and_told,
              opaque_grains_are_grain_and_leave_the_others_alone,
              mixture_finds_what_a_histogram_was_made_of,
-             third_phase_is_told_and_kept_out_of_the_grains, phases_without_a_peak_are_refused, void_weight_gives_voxels_to_void,
+             third_phase_is_told_and_kept_out_of_the_grains, phases_of_thin_stacks,
+             phases_without_a_peak_are_refused, void_weight_gives_voxels_to_void,
              mask_has_the_same_bits_for_any_threads, dark_grains_are_the_negative,
              greys_outside_the_region_do_not_matter, small_islands_change_sides_and_cut_ones_stay,
              chain_on_the_owners_phantom)
