@@ -10,42 +10,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* ---- numbering ---- */
+/* ---- grains cut at a border ---- */
 
 static uint32_t greatest_label(const TlVolume *labels) {
   uint32_t most = 0;
   for (int64_t i = 0; i < tl_volume_count(labels); i++)
     most = labels->u32[i] > most ? labels->u32[i] : most;
   return most;
-}
-
-TlStatus tl_label_canonical(TlVolume *labels, int64_t min_voxels, uint32_t *count,
-                            uint32_t *dropped, int64_t *dropped_voxels) {
-  assert(labels->type == TL_U32);
-  int64_t n = tl_volume_count(labels), *size, lost_voxels = 0;
-  uint32_t most = greatest_label(labels), next = 0, lost = 0, *number = NULL;
-  TL_TRY(TL_NEW(size, (size_t)most + 1));
-  TlStatus status = TL_NEW(number, (size_t)most + 1);
-  for (int64_t i = 0; status == TL_OK && i < n; i++) size[labels->u32[i]]++;
-  for (int64_t i = 0; status == TL_OK && i < n; i++) {
-    uint32_t old = labels->u32[i];
-    if (old == 0) continue;
-    if (size[old] < min_voxels) {
-      lost += size[old] > 0 && number[old] == 0;
-      number[old] = UINT32_MAX; /* seen, dropped */
-      lost_voxels++;
-      labels->u32[i] = 0;
-      continue;
-    }
-    if (number[old] == 0) number[old] = ++next;
-    labels->u32[i] = number[old];
-  }
-  *count = next;
-  if (dropped) *dropped = lost;
-  if (dropped_voxels) *dropped_voxels = lost_voxels;
-  tl_free(size);
-  tl_free(number);
-  return status;
 }
 
 /* Is a voxel of the stack v (its voxels are not looked at) on a face or beside the outside? */

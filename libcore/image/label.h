@@ -109,9 +109,4 @@ TlStatus tl_label_border(const TlVolume *labels, const TlRoi *roi, uint8_t **fla
 void tl_label_flag_planes(const TlVolume *shape, const TlRoi *roi, int64_t begin, int64_t end,
                           const uint32_t *labels, uint8_t *flags);
 
-/* Renumber U32 labels by first voxel, dropping (to 0) labels with fewer than min_voxels; *count is
- * the number left; *dropped and *dropped_voxels may be NULL. */
-TlStatus tl_label_canonical(TlVolume *labels, int64_t min_voxels, uint32_t *count,
-                            uint32_t *dropped, int64_t *dropped_voxels);
-
 #endif

@@ -154,14 +154,34 @@ static TlStatus steps_of_rows(void *context, int64_t begin, int64_t end, int64_t
 
 /* ---- the walk ---- */
 
+/* The slot of this marker: its own or the free one where it belongs. */
+static uint32_t *slot_of_marker(const TlRelief *r, uint32_t marker) {
+  size_t at = (size_t)(marker * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (r->marker_slots - 1);
+  while (r->by_marker[at] && r->basin[r->by_marker[at]].marker != marker)
+    at = (at + 1) & (r->marker_slots - 1);
+  return &r->by_marker[at];
+}
+
+static TlStatus grow_markers(TlRelief *r) {
+  uint32_t *old = r->by_marker, *new;
+  size_t slots = r->marker_slots;
+  TL_TRY(TL_NEW(new, slots ? 2 * slots : 1024));
+  r->by_marker = new;
+  r->marker_slots = slots ? 2 * slots : 1024;
+  for (size_t i = 0; i < slots; i++)
+    if (old[i]) *slot_of_marker(r, r->basin[old[i]].marker) = old[i];
+  tl_free(old);
+  return TL_OK;
+}
+
 static TlStatus id_of_marker(TlRelief *r, uint32_t marker, uint32_t *id) {
-  size_t before = r->marker_capacity;
-  TL_TRY(TL_RESERVE(r->by_marker, r->marker_capacity, (size_t)marker + 1));
-  for (size_t m = before; m < r->marker_capacity; m++) r->by_marker[m] = 0;
-  if (r->by_marker[marker] == 0)
-    TL_TRY(new_hill(r, (TlBasin){.at = -1, .first = INT64_MAX, .marker = marker},
-                    &r->by_marker[marker]));
-  *id = r->by_marker[marker];
+  if (2 * (r->markers + 1) > r->marker_slots) TL_TRY(grow_markers(r));
+  uint32_t *slot = slot_of_marker(r, marker);
+  if (*slot == 0) {
+    TL_TRY(new_hill(r, (TlBasin){.at = -1, .first = INT64_MAX, .marker = marker}, slot));
+    r->markers++;
+  }
+  *id = *slot;
   return TL_OK;
 }
 

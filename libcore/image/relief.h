@@ -71,11 +71,11 @@ typedef struct TlRelief {
   size_t saddles, saddle_capacity, compact_at;
   TlSaddle *pending; /* those with a portal, open when its slab was done */
   size_t pendings, pending_capacity;
-  uint32_t *below;  /* ids of the last plane */
-  uint32_t *portal; /* by voxel of plane `known`: id of those who climb there */
-  uint32_t *by_marker;
-  size_t marker_capacity;
-  struct TlSaddleTable *table; /* of the slab in hand */
+  uint32_t *below;              /* ids of the last plane */
+  uint32_t *portal;             /* by voxel of plane `known`: id of those who climb there */
+  uint32_t *by_marker;          /* hash table of the markers met: their hills, 0 where it is free */
+  size_t markers, marker_slots; /* slots: a power of two, at least twice the count; 0: none yet */
+  struct TlSaddleTable *table;  /* of the slab in hand */
 } TlRelief;
 
 /* edge: of a voxel along x, y, z in any unit. Owner: the caller, by tl_relief_free. */

@@ -65,21 +65,6 @@ START_TEST(elongated_grain_stays_whole) {
 }
 END_TEST
 
-START_TEST(numbers_follow_the_first_voxel) {
-  TlVolume labels;
-  uint32_t count, dropped;
-  int64_t voxels;
-  CK_OK(tl_volume_new(&labels, TL_U32, 6, 2, 1));
-  memcpy(labels.u32, (uint32_t[]){0, 9, 9, 4, 4, 7, 70000, 70000, 9, 0, 4, 4}, 12 * 4);
-  CK_OK(tl_label_canonical(&labels, 2, &count, &dropped, &voxels));
-  ck_assert_uint_eq(count, 3);
-  ck_assert_uint_eq(dropped, 1);
-  ck_assert_int_eq(voxels, 1);
-  ck_assert_mem_eq(labels.u32, ((uint32_t[]){0, 1, 1, 2, 2, 0, 3, 3, 1, 0, 2, 2}), 12 * 4);
-  tl_volume_free(&labels);
-}
-END_TEST
-
 START_TEST(every_mask_voxel_is_in_a_grain_or_counted) {
   TlVolume m, labels;
   TlLabelResult r;
@@ -289,8 +274,8 @@ START_TEST(own_markers_decide) {
   CK_OK(tl_volume_new(&markers, TL_U32, 70, 30, 30));
   ball(&m, 15, 15, 15, 11);
   ball(&m, 35, 15, 15, 11);
-  ball(&m, 58, 15, 15, 8); /* no marker: stays void */
-  markers.u32[tl_volume_at(&m, 14, 14, 14)] = 70000;
+  ball(&m, 58, 15, 15, 8);                                /* no marker: stays void */
+  markers.u32[tl_volume_at(&m, 14, 14, 14)] = UINT32_MAX; /* any number */
   TlLayers layers;
   tl_layers_of(&markers, &layers);
   o.markers = &layers;
@@ -320,6 +305,32 @@ START_TEST(own_markers_decide) {
   tl_layers_close(&layers);
   tl_volume_free(&m);
   tl_volume_free(&markers);
+}
+END_TEST
+
+START_TEST(thousands_of_own_markers_of_any_number) {
+  enum { N = 100 };
+  TlVolume m, markers, labels;
+  TlLabelResult r;
+  TlLabelOptions o = usual;
+  TlLayers layers;
+  CK_OK(tl_volume_new(&m, TL_U8, N, N, 1));
+  CK_OK(tl_volume_new(&markers, TL_U32, N, N, 1));
+  for (int64_t i = 0; i < N * N; i++) {
+    m.u8[i] = i % N % 2 == 0 && i / N % 2 == 0; /* grains of one voxel */
+    markers.u32[i] = (uint32_t)(i + 1) * 2654435761U;
+  }
+  tl_layers_of(&markers, &layers);
+  o.markers = &layers;
+  o.min_voxels = 1;
+  CK_OK(tl_label(&m, &whole, &o, &labels, &r));
+  ck_assert_uint_eq(r.grains, N * N / 4);
+  for (int64_t i = 0; i < N * N; i++)
+    ck_assert_uint_eq(labels.u32[i], m.u8[i] ? (uint32_t)(i / N / 2 * (N / 2) + i % N / 2 + 1) : 0);
+  tl_layers_close(&layers);
+  tl_volume_free(&m);
+  tl_volume_free(&markers);
+  tl_volume_free(&labels);
 }
 END_TEST
 
@@ -484,11 +495,11 @@ START_TEST(quality_is_physical) {
 END_TEST
 
 TL_TEST_MAIN("label", quality_is_physical, touching_balls_of_sizes_1_to_5_are_one_label_each,
-             elongated_grain_stays_whole, numbers_follow_the_first_voxel,
-             every_mask_voxel_is_in_a_grain_or_counted, cut_grains_are_flagged_at_stack_and_region,
-             slabs_give_the_labels_of_the_whole, plan_counts_each_plane,
-             slabs_too_thin_for_the_grains_are_refused, flat_voxels_are_measured_in_space,
-             own_markers_decide, more_than_65535_grains, sweep_counts_what_labelling_would,
-             hull_is_exact, quality_has_contacts_and_waists,
+             elongated_grain_stays_whole, every_mask_voxel_is_in_a_grain_or_counted,
+             cut_grains_are_flagged_at_stack_and_region, slabs_give_the_labels_of_the_whole,
+             plan_counts_each_plane, slabs_too_thin_for_the_grains_are_refused,
+             flat_voxels_are_measured_in_space, own_markers_decide,
+             thousands_of_own_markers_of_any_number, more_than_65535_grains,
+             sweep_counts_what_labelling_would, hull_is_exact, quality_has_contacts_and_waists,
              widest_contacts_are_those_of_the_smaller_one_s_section,
              mask_of_any_type_counts_above_zero, mask_without_grain_or_void_is_refused)
