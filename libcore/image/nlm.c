@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "image/filters.h"
 #include "image/nlm_rows.h"
 
 #include <assert.h>
@@ -55,13 +56,6 @@ typedef struct Tile {
   int64_t row, plane, own_row; /* strides */
   bool cut;                    /* greys so far apart that squares must be cut */
 } Tile;
-
-static int64_t mirrored(int64_t i, int64_t n) {
-  int64_t period = 2 * n;
-  i %= period;
-  if (i < 0) i += period;
-  return i < n ? i : period - 1 - i;
-}
 
 static int64_t whole_lanes(int64_t n) {
   return (n + LANES - 1) / LANES * LANES;
@@ -151,11 +145,11 @@ static void load_mask(const Plan *plan, Tile *tile, int64_t y, int64_t z) {
 static void load_grey(const Plan *plan, Tile *tile, int64_t y, int64_t z, float *low, float *high) {
   const TlVolume *v = plan->grey;
   int64_t m = plan->margin, gy = tile->first[1] + y, gz = tile->first[2] + z;
-  const float *from = v->f32 + tl_volume_at(v, 0, mirrored(gy, v->ny), mirrored(gz, v->nz));
+  const float *from = v->f32 + tl_volume_at(v, 0, tl_mirrored(gy, v->ny), tl_mirrored(gz, v->nz));
   float *grey = tile->grey + z * tile->plane + y * tile->row;
   float *scaled = tile->scaled + z * tile->plane + y * tile->row;
   for (int64_t x = -m; x < tile->size[0] + m; x++) {
-    float g = from[mirrored(tile->first[0] + x, v->nx)];
+    float g = from[tl_mirrored(tile->first[0] + x, v->nx)];
     grey[x] = g;
     scaled[x] = g * plan->scale;
     *low = scaled[x] < *low ? scaled[x] : *low;

@@ -17,13 +17,11 @@ enum { BATCH = 64, PLANES_AT_ONCE = 8 };
 /* Fine voxels that a voxel's value depends on, to each side: its patches, and the features' rim. */
 enum { LOOKS = TL_PATCH - 1 + TL_PATCH_RIM };
 
-enum { NLM_PATCH = 5, NLM_SEARCH = 11 };
-
 /* ---- plan ---- */
 
 static int64_t halo_of(int factor, bool denoise) {
   return TL_UPSAMPLE_REACH + (LOOKS + factor - 1) / factor +
-         (denoise ? NLM_PATCH / 2 + NLM_SEARCH / 2 : 0);
+         (denoise ? TL_SUPERRES_PATCH / 2 + TL_SUPERRES_SEARCH / 2 : 0);
 }
 
 /* Interpolating holds two of its passes, then the fine slab stays with the sums and the product. */
@@ -38,7 +36,8 @@ static double slab_bytes(const TlVolume *head, int factor, bool denoise, int64_t
 }
 
 static double fixed_bytes(const TlVolume *head, const TlDictionary *d, bool denoise) {
-  TlNlmOptions nlm = {.sigma = 1, .h_factor = 1, .patch = NLM_PATCH, .search = NLM_SEARCH};
+  TlNlmOptions nlm = {
+      .sigma = 1, .h_factor = 1, .patch = TL_SUPERRES_PATCH, .search = TL_SUPERRES_SEARCH};
   int64_t side = d->factor * (head->nx > head->ny ? head->nx : head->ny) + 2 * TL_PLANE_MARGIN;
   int64_t other = d->factor * (head->nz > head->ny ? head->nz : head->ny) + 2 * TL_PLANE_MARGIN;
   double planes = 8.0 * (double)side * (double)other;
@@ -94,7 +93,8 @@ bool tl_superres_noisy(const TlDictionary *d, double sigma) {
 TlStatus tl_superres_settle(const TlLayers *stack, const TlRoi *roi, double sigma, bool denoise,
                             TlSuperresOptions *options) {
   options->sigma = sigma;
-  options->nlm = (TlNlmOptions){.patch = NLM_PATCH, .search = NLM_SEARCH, .quiet = true};
+  options->nlm =
+      (TlNlmOptions){.patch = TL_SUPERRES_PATCH, .search = TL_SUPERRES_SEARCH, .quiet = true};
   if (!denoise || !(sigma > 0)) return TL_OK;
   /* Non-local means leaves 0.15 to 0.2 of the noise (docs/notebook/imaging.md, Denoise): coding
    * need not come closer than what is left, with some room. Any part from 0 to a quarter gives the

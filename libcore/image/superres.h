@@ -28,6 +28,9 @@
 
 #include <stdbool.h>
 
+/* Widths of the non-local means, voxels: a dictionary is trained for what they leave. */
+enum { TL_SUPERRES_PATCH = 5, TL_SUPERRES_SEARCH = 11 };
+
 typedef struct TlSuperresOptions {
   double sigma;     /* noise of what is coded, grey: patches are coded no closer than it allows */
   TlNlmOptions nlm; /* before all else; its sigma 0: not denoised */

@@ -26,7 +26,8 @@ static void add_noise(TlVolume *v, double sigma, uint64_t seed, uint64_t stream)
 
 static TlStatus denoise(TlVolume *coarse, double sigma) {
   TlRoi whole = {.kind = TL_ROI_ALL};
-  TlNlmOptions nlm = {.sigma = sigma, .patch = 5, .search = 11, .quiet = true};
+  TlNlmOptions nlm = {
+      .sigma = sigma, .patch = TL_SUPERRES_PATCH, .search = TL_SUPERRES_SEARCH, .quiet = true};
   TlVolume clean;
   TL_TRY(tl_nlm_choose_strength(coarse, &whole, &nlm));
   TL_TRY(tl_nlm(coarse, &whole, &nlm, &clean));
