@@ -85,9 +85,9 @@ TlStatus tl_comm_send(TlComm *comm, TlCommBatch *batch, int to, int tag, const v
 TlStatus tl_comm_receive(TlComm *comm, TlCommBatch *batch, int from, int tag, void *bytes,
                          size_t size);
 TlStatus tl_comm_wait(TlComm *comm, TlCommBatch *batch);
-/* Waits for the next message of this rank and tag, of any size up to TL_COMM_ANY_BYTES, which the sender
- * sees to: into *bytes, which grows (TL_RESERVE). */
 #define TL_COMM_ANY_BYTES ((size_t)1 << 30)
+/* Waits for the next message of this rank and tag, of a size that the receiver does not know: into *bytes,
+ * which grows (TL_RESERVE). The sender must not send more than TL_COMM_ANY_BYTES. */
 TlStatus tl_comm_receive_any(TlComm *comm, int from, int tag, unsigned char **bytes,
                              size_t *capacity, size_t *size);
 void tl_comm_batch_free(TlCommBatch *batch);

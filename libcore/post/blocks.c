@@ -99,11 +99,11 @@ static TlStatus bodies_of(const TlScene *scene, TlFrame *frame, Seen **bodies, i
 
 /* ---- frames ---- */
 
-static int64_t find_block(const Reading *r, int64_t id) {
-  int64_t low = r->first_block, high = r->blocks->count;
+/* Of the blocks [low, high) of one run the first whose id is not below this one; high: none. */
+static int64_t find_block(const TlBlocks *b, int64_t low, int64_t high, int64_t id) {
   while (low < high) {
     int64_t middle = low + (high - low) / 2;
-    if (r->blocks->block[middle].id < id)
+    if (b->block[middle].id < id)
       low = middle + 1;
     else
       high = middle;
@@ -153,7 +153,7 @@ static TlStatus take_bodies(Reading *r, const TlScene *scene, const Seen *body, 
                             double time_s, bool last) {
   for (int64_t i = 0; i < count; i++) {
     if (body[i].no_grain) continue;
-    int64_t at = find_block(r, body[i].id);
+    int64_t at = find_block(r->blocks, r->first_block, r->blocks->count, body[i].id);
     bool known = at < r->blocks->count && r->blocks->block[at].id == body[i].id;
     if (!known && body[i].frozen) continue;
     if (!known) TL_TRY(insert_block(r, at, &body[i]));
@@ -193,7 +193,7 @@ static TlStatus take_frames(Reading *r, const char *folder, const TlScene *scene
 /* A block that was taken out stands where it left. Lines of an earlier life of the run, which was
  * continued from before them, do not count: its block is still there, and not frozen. */
 static TlStatus depart(Reading *r, const TlDeparture *d, double step_s) {
-  int64_t at = find_block(r, d->id);
+  int64_t at = find_block(r->blocks, r->first_block, r->blocks->count, d->id);
   if (at == r->blocks->count || r->blocks->block[at].id != d->id) return TL_OK;
   TlBlock *block = &r->blocks->block[at];
   if (d->removed ? block->end != TL_FATE_LEFT : !block->frozen) return TL_OK;
@@ -275,6 +275,7 @@ static TlStatus take_run(Reading *r, const char *folder) {
   if (status == TL_OK) status = take_frames(r, folder, &scene);
   if (status == TL_OK) status = take_departures(r, folder, &scene);
   if (status == TL_OK) number_releases(r, together);
+  r->blocks->run_end[r->run] = r->blocks->count;
   tl_scene_free(&scene);
   r->run++;
   return status;
@@ -312,6 +313,7 @@ TlStatus tl_blocks_read(const char *const *runs, int64_t count, TlBlocks *blocks
   Reading r = {.blocks = blocks};
   *blocks = (TlBlocks){.runs = count};
   TlStatus status = TL_NEW(blocks->every_step, (size_t)count);
+  if (status == TL_OK) status = TL_NEW(blocks->run_end, (size_t)count);
   for (int64_t i = 0; status == TL_OK && i < count; i++) status = take_run(&r, runs[i]);
   if (status == TL_OK) status = sort_moments(&r);
   if (status == TL_OK) judge_stopped(blocks);
@@ -324,6 +326,7 @@ void tl_blocks_free(TlBlocks *blocks) {
   tl_free(blocks->block);
   tl_free(blocks->moment);
   tl_free(blocks->every_step);
+  tl_free(blocks->run_end);
   *blocks = (TlBlocks){0};
 }
 
@@ -485,55 +488,36 @@ TlBlockMoment tl_block_between(const TlBlockMoment *a, const TlBlockMoment *b, d
       .moves = a->moves || b->moves};
 }
 
-/* ---- the same blocks in two runs ---- */
+/* ---- the same blocks in two runs: they have the same numbers, too ---- */
 
-static TlVec3 place_at(const TlBlocks *all, const TlBlock *b, int64_t moment) {
-  return all->moment[b->first + moment].place_m;
+static bool same_place(const TlBlockMoment *a, const TlBlockMoment *b) {
+  return a->place_m.x == b->place_m.x && a->place_m.y == b->place_m.y &&
+         a->place_m.z == b->place_m.z;
 }
 
-/* A block to be ordered by where it starts and how large it is. */
-typedef struct Start {
-  double by[4];
-  int64_t block;
-} Start;
-
-static int by_start(const void *one, const void *two) {
-  const Start *a = one, *b = two;
-  for (int k = 0; k < 4; k++)
-    if (a->by[k] != b->by[k]) return a->by[k] < b->by[k] ? -1 : 1;
-  return (a->block > b->block) - (a->block < b->block);
-}
-
-/* The same size and start they have. */
+/* The same size, start, and place at the last time that both have a moment of. */
 static bool same_path(const TlBlocks *all, const TlBlock *a, const TlBlock *b) {
+  const TlBlockMoment *x = all->moment + a->first, *y = all->moment + b->first;
   int64_t last = (a->count < b->count ? a->count : b->count) - 1;
-  for (; last > 0; last--) {
-    const TlBlockMoment *x = &all->moment[a->first + last], *y = &all->moment[b->first + last];
-    if (x->time_s == y->time_s) break; /* the last ones may be the ends of the runs */
-  }
-  TlVec3 x = place_at(all, a, last), y = place_at(all, b, last);
-  return x.x == y.x && x.y == y.y && x.z == y.z;
+  while (last > 0 && x[last].time_s != y[last].time_s) last--; /* runs end between frames */
+  return a->volume_m3 == b->volume_m3 && same_place(x, y) && same_place(x + last, y + last);
 }
 
-TlStatus tl_blocks_twice(const TlBlocks *all, int64_t *count, int64_t *other) {
-  Start *start;
-  *count = 0;
-  if (all->runs < 2) return TL_OK;
-  TL_TRY(TL_NEW(start, (size_t)all->count));
+static bool has_path_of(const TlBlocks *all, int64_t run, const TlBlock *b) {
+  int64_t end = all->run_end[run], first = run > 0 ? all->run_end[run - 1] : 0;
+  int64_t at = find_block(all, first, end, b->id);
+  return at < end && all->block[at].id == b->id && same_path(all, &all->block[at], b);
+}
+
+int64_t tl_blocks_twice(const TlBlocks *all, int64_t *other) {
+  int64_t count = 0;
   for (int64_t i = 0; i < all->count; i++) {
-    TlVec3 x = place_at(all, &all->block[i], 0);
-    start[i] = (Start){{x.x, x.y, x.z, all->block[i].volume_m3}, i};
+    const TlBlock *b = &all->block[i];
+    int64_t run = 0;
+    while (run < b->run && !has_path_of(all, run, b)) run++;
+    if (run < b->run && count++ == 0) *other = b->run;
   }
-  if (all->count > 0) qsort(start, (size_t)all->count, sizeof *start, by_start);
-  for (int64_t i = 1; i < all->count; i++) {
-    const TlBlock *a = &all->block[start[i - 1].block], *b = &all->block[start[i].block];
-    if (memcmp(start[i - 1].by, start[i].by, sizeof start[i].by) != 0 || a->run == b->run) continue;
-    if (!same_path(all, a, b)) continue;
-    if (*count == 0 || b->run < *other) *other = b->run;
-    ++*count;
-  }
-  tl_free(start);
-  return TL_OK;
+  return count;
 }
 
 bool tl_blocks_together(const TlBlock *one, const TlBlock *other) {

@@ -64,6 +64,8 @@ typedef struct TlBlocks {
                                blocks_per_year); 0: they do not, or differ */
   double gravity_m_s2;      /* of the first run */
   int64_t runs;
+  int64_t
+      *run_end; /* [runs] behind the run's blocks, which begin where those of the run before end */
   bool *every_step; /* [runs] the run has cells.csv (run/cells.h), which holds every step */
 } TlBlocks;
 
@@ -88,9 +90,9 @@ void tl_block_paths_free(TlBlockPaths *paths);
 
 /* The part t of the way from a to b, 0 to 1: place, speed and energies are linear. */
 TlBlockMoment tl_block_between(const TlBlockMoment *a, const TlBlockMoment *b, double t);
-/* Blocks whose size and path, as far as both go, another run's block has too: the same draws, which count
- * twice. *other: the first such run; unchanged where there is none. */
-TlStatus tl_blocks_twice(const TlBlocks *blocks, int64_t *count, int64_t *other);
+/* How many blocks have the number, size and path (as far as both go) of a block of a run before theirs:
+ * they are the same draws and count twice. *other: the first run with such; unchanged where there is none. */
+int64_t tl_blocks_twice(const TlBlocks *blocks, int64_t *other);
 /* Are they of one release? Those of one stand behind each other among the blocks. */
 bool tl_blocks_together(const TlBlock *one, const TlBlock *other);
 /* Whether the ground under its last place was filled in (shape/terrain.h); of one that left: measured. */

@@ -1,5 +1,7 @@
 #include "post/report_chart.h"
 
+#include "base/mem.h"
+
 #include "post/ink.h"
 
 #include <math.h>
@@ -215,6 +217,24 @@ static void put_dots(TlHtml *to, const TlChart *c, const Plane *p, const TlCurve
       tl_html(to, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"2\"/>", across(p, curve->x[i]),
               down(p, curve->y[i]));
   tl_html(to, "</g>");
+}
+
+TlStatus tl_curves_new(TlCurves *c, int64_t most) {
+  *c = (TlCurves){.most = most};
+  TL_TRY(TL_NEW(c->curve, (size_t)most));
+  TL_TRY(TL_NEW(c->x, (size_t)most));
+  return TL_NEW(c->y, (size_t)most);
+}
+
+void tl_curves_free(TlCurves *c) {
+  for (int64_t i = 0; i < c->most && c->x && c->y; i++) {
+    tl_free(c->x[i]);
+    tl_free(c->y[i]);
+  }
+  tl_free(c->curve);
+  tl_free(c->x);
+  tl_free(c->y);
+  *c = (TlCurves){0};
 }
 
 void tl_chart(TlHtml *to, const TlChart *c, const TlCurve *curve, int curves) {

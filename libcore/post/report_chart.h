@@ -3,9 +3,11 @@
 #ifndef TL_POST_REPORT_CHART_H
 #define TL_POST_REPORT_CHART_H
 
+#include "base/status.h"
 #include "post/html.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct TlCurve {
   const char *label; /* borrowed, plain text; NULL: the plot has one curve only */
@@ -15,6 +17,15 @@ typedef struct TlCurve {
   int64_t count;
   const double *x, *y; /* borrowed; a NaN parts the line */
 } TlCurve;
+
+/* Space for the curves of a plot and for their values, owned. */
+typedef struct TlCurves {
+  TlCurve *curve;  /* [most] */
+  double **x, **y; /* [most] each fresh memory, or NULL */
+  int64_t most;
+} TlCurves;
+TlStatus tl_curves_new(TlCurves *curves, int64_t most); /* to be freed also after a failure */
+void tl_curves_free(TlCurves *curves);
 
 typedef struct TlChart {
   const char *title, *x_label, *y_label; /* plain text; "" for none */

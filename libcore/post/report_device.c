@@ -12,14 +12,16 @@
 #include <string.h>
 
 static const struct {
-  const char *table, *title, *several, *test;
+  const char *section, *table, *title, *several, *test;
+  const char *kinetic_key; /* of a stage: most kinetic energy at rest; NULL: it has none */
 } devices[TL_DEVICES] = {
-    [TL_DEVICE_NONE] = {"", "", "", "no test with a device"},
-    [TL_DEVICE_TRIAXIAL] = {"triaxial.csv", "Triaxial test", "Triaxial tests", "a triaxial test"},
-    [TL_DEVICE_OEDOMETER] = {"oedometer.csv", "Oedometer test", "Oedometer tests",
-                             "an oedometer test"},
-    [TL_DEVICE_DIRECT_SHEAR] = {"direct_shear.csv", "Direct shear test", "Direct shear tests",
-                                "a direct shear test"},
+    [TL_DEVICE_NONE] = {"", "", "", "", "no test with a device", NULL},
+    [TL_DEVICE_TRIAXIAL] = {"triaxial", "triaxial.csv", "Triaxial test", "Triaxial tests",
+                            "a triaxial test", "until_kinetic_share"},
+    [TL_DEVICE_OEDOMETER] = {"oedometer", "oedometer.csv", "Oedometer test", "Oedometer tests",
+                             "an oedometer test", "until_kinetic_fraction"},
+    [TL_DEVICE_DIRECT_SHEAR] = {"direct_shear", "direct_shear.csv", "Direct shear test",
+                                "Direct shear tests", "a direct shear test", NULL},
 };
 
 static const char *const column_names[TL_DEVICE_COLUMNS] = {
@@ -92,10 +94,6 @@ static double number_of(const TlYamlNode *map, const char *key) {
   return node && node->text && tl_parse_real(node->text, &value) == TL_OK ? value : NAN;
 }
 
-static const char *kinetic_key(const TlReportRun *run) {
-  return run->device == TL_DEVICE_OEDOMETER ? "until_kinetic_fraction" : "until_kinetic_share";
-}
-
 /* Is the specimen at rest, as the stage asks? step: or would be with one more change like the line's. */
 static bool at_rest(const TlReportRun *run, const TlYamlNode *study, int64_t row, bool step) {
   double unbalanced = cell(run, TL_DEVICE_UNBALANCED, row),
@@ -106,7 +104,7 @@ static bool at_rest(const TlReportRun *run, const TlYamlNode *study, int64_t row
   if (!(unbalanced > 0 && unbalanced - force_by < number_of(study, "until_unbalanced")))
     return false;
   /* impulses tell no energies */
-  return isnan(kinetic) || kinetic - by < number_of(study, kinetic_key(run));
+  return isnan(kinetic) || kinetic - by < number_of(study, devices[run->device].kinetic_key);
 }
 
 static bool sheared_far(const TlReportRun *run, const TlYamlNode *study, int64_t begins,
@@ -127,7 +125,7 @@ static void say_rest(const TlReportRun *run, const TlYamlNode *study, int64_t ro
   if (isfinite(kinetic))
     snprintf(text + used, 200 - (size_t)used,
              "; kinetic over elastic energy %.3g, wanted below %.3g", kinetic,
-             number_of(study, kinetic_key(run)));
+             number_of(study, devices[run->device].kinetic_key));
 }
 
 static void say_shear(const TlReportRun *run, const TlYamlNode *study, int64_t row,
@@ -204,10 +202,7 @@ static void judge_shear_box(const TlReportRun *run, const TlYamlNode *study, TlD
 
 static TlStatus judge_stages(TlReportRun *run, const TlYamlNode *study) {
   const TlYamlNode *time = tl_yaml_find(study, "time"),
-                   *section =
-                       tl_yaml_find(study, run->device == TL_DEVICE_TRIAXIAL    ? "triaxial"
-                                           : run->device == TL_DEVICE_OEDOMETER ? "oedometer"
-                                                                                : "direct_shear");
+                   *section = tl_yaml_find(study, devices[run->device].section);
   if (!section || section->kind != TL_YAML_MAP || run->rows == 0) return TL_OK;
   if (run->device == TL_DEVICE_DIRECT_SHEAR) {
     if (!(number_of(section, "until_displacement_m") > 0)) return TL_OK;

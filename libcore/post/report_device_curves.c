@@ -79,23 +79,19 @@ static TlStatus take_curve(const TlReportRun *run, const DevicePlot *plot, bool 
 static TlStatus put_plot(TlHtml *to, const TlReportRun *run, int64_t count,
                          const DevicePlot *plot) {
   int64_t most = plot->ends ? 2 * count : count, curves = 0;
-  double **x, **y;
-  TlCurve *curve;
-  TL_TRY(TL_NEW(x, (size_t)most));
-  TL_TRY(TL_NEW(y, (size_t)most));
-  TL_TRY(TL_NEW(curve, (size_t)most));
-  TlStatus status = TL_OK;
+  TlCurves own;
+  TlStatus status = tl_curves_new(&own, most);
   for (int64_t i = 0; i < most && status == TL_OK; i++) {
     bool points = i >= count;
     const TlReportRun *of = &run[i % count];
     int64_t n;
-    status = take_curve(of, plot, points, &x[i], &y[i], &n);
-    curve[curves++] = (TlCurve){.label = count > 1 && !points ? of->label : NULL,
-                                .colour = (int)(i % count),
-                                .dots = points,
-                                .count = n,
-                                .x = x[i],
-                                .y = y[i]};
+    status = take_curve(of, plot, points, &own.x[i], &own.y[i], &n);
+    own.curve[curves++] = (TlCurve){.label = count > 1 && !points ? of->label : NULL,
+                                    .colour = (int)(i % count),
+                                    .dots = points,
+                                    .count = n,
+                                    .x = own.x[i],
+                                    .y = own.y[i]};
   }
   TlChart chart = {.title = plot->title,
                    .x_label = plot->x_label,
@@ -104,14 +100,8 @@ static TlStatus put_plot(TlHtml *to, const TlReportRun *run, int64_t count,
                    .x_log = plot->x_log,
                    .run = count == 1 && plot->x == TL_DEVICE_TIME ? 0 : -1,
                    .mark = NAN};
-  if (status == TL_OK) tl_chart(to, &chart, curve, (int)curves);
-  for (int64_t i = 0; i < most; i++) {
-    tl_free(x[i]);
-    tl_free(y[i]);
-  }
-  tl_free(x);
-  tl_free(y);
-  tl_free(curve);
+  if (status == TL_OK) tl_chart(to, &chart, own.curve, (int)curves);
+  tl_curves_free(&own);
   return status;
 }
 

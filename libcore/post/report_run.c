@@ -579,28 +579,24 @@ static TlStatus take_column(const TlReportRun *run, const TimePlot *plot, double
 
 static TlStatus put_time_plot(TlHtml *to, const TlReportRun *run, int64_t count,
                               const TimePlot *plot) {
-  double **x, **y;
-  TlCurve *curve;
+  TlCurves own;
   int curves = 0;
   double most = 0;
-  TL_TRY(TL_NEW(x, (size_t)count));
-  TL_TRY(TL_NEW(y, (size_t)count));
-  TL_TRY(TL_NEW(curve, (size_t)count));
-  TlStatus status = TL_OK;
+  TlStatus status = tl_curves_new(&own, count);
   for (int64_t i = 0; i < count && status == TL_OK; i++) {
     bool there;
-    status = take_column(&run[i], plot, &x[i], &y[i], &there);
+    status = take_column(&run[i], plot, &own.x[i], &own.y[i], &there);
     if (status != TL_OK || !there) continue;
-    curve[curves++] = (TlCurve){.label = count > 1 ? run[i].label : NULL,
-                                .colour = (int)i,
-                                .count = run[i].history.rows,
-                                .x = x[i],
-                                .y = y[i]};
-    for (int64_t k = 0; k < run[i].history.rows; k++) most = fmax(most, fabs(y[i][k]));
+    own.curve[curves++] = (TlCurve){.label = count > 1 ? run[i].label : NULL,
+                                    .colour = (int)i,
+                                    .count = run[i].history.rows,
+                                    .x = own.x[i],
+                                    .y = own.y[i]};
+    for (int64_t k = 0; k < run[i].history.rows; k++) most = fmax(most, fabs(own.y[i][k]));
   }
   Unit unit = unit_for(plot->unit, most);
-  for (int64_t i = 0; i < count; i++)
-    for (int64_t k = 0; y[i] && k < run[i].history.rows; k++) y[i][k] *= unit.factor;
+  for (int64_t i = 0; i < count && status == TL_OK; i++)
+    for (int64_t k = 0; own.y[i] && k < run[i].history.rows; k++) own.y[i][k] *= unit.factor;
   char label[80];
   name_axis(label, plot->y_label, unit.name);
   TlChart chart = {.title = plot->title,
@@ -610,14 +606,8 @@ static TlStatus put_time_plot(TlHtml *to, const TlReportRun *run, int64_t count,
                    .from_zero = true,
                    .run = count == 1 ? 0 : -1,
                    .mark = NAN};
-  if (status == TL_OK) tl_chart(to, &chart, curve, curves);
-  for (int64_t i = 0; i < count; i++) {
-    tl_free(x[i]);
-    tl_free(y[i]);
-  }
-  tl_free(x);
-  tl_free(y);
-  tl_free(curve);
+  if (status == TL_OK) tl_chart(to, &chart, own.curve, curves);
+  tl_curves_free(&own);
   return status;
 }
 
@@ -663,51 +653,41 @@ static TlStatus scaled(const double *from, int64_t n, double factor, double **to
 static TlStatus put_test_plot(TlHtml *to, const TlReportRun *run, int64_t count,
                               const TlMeasured *measured, const TestPlot *plot) {
   int64_t most = count + 1, curves = 0;
-  double **x, **y;
-  TlCurve *curve;
-  TL_TRY(TL_NEW(x, (size_t)most));
-  TL_TRY(TL_NEW(y, (size_t)most));
-  TL_TRY(TL_NEW(curve, (size_t)most));
+  TlCurves own;
+  TlStatus status = tl_curves_new(&own, most);
   bool lab = measured && measured->x[plot->x] && measured->x[plot->y], names = count > 1 || lab;
-  TlStatus status = TL_OK;
   for (int64_t i = 0; i < count + lab && status == TL_OK; i++) {
     bool of_lab = i == count;
     int64_t n = of_lab ? measured->count : run[i].test.count;
-    status =
-        scaled(of_lab ? measured->x[plot->x] : run[i].test.x[plot->x], n, plot->x_factor, &x[i]);
+    status = scaled(of_lab ? measured->x[plot->x] : run[i].test.x[plot->x], n, plot->x_factor,
+                    &own.x[i]);
     if (status == TL_OK)
-      status =
-          scaled(of_lab ? measured->x[plot->y] : run[i].test.x[plot->y], n, plot->y_factor, &y[i]);
+      status = scaled(of_lab ? measured->x[plot->y] : run[i].test.x[plot->y], n, plot->y_factor,
+                      &own.y[i]);
     /* consolidation has no strain: all of it would stand at 0 and set the range */
     for (int64_t k = 0; status == TL_OK && !of_lab && plot->x == TL_TX_AXIAL_STRAIN && k < n; k++)
-      if (run[i].test.kind[k] == TL_TX_CONSOLIDATE) y[i][k] = NAN;
-    curve[curves++] = (TlCurve){.label = !names   ? NULL
-                                         : of_lab ? "measured"
-                                                  : run[i].label,
-                                .colour = (int)i,
-                                .dots = plot->dots && !of_lab,
-                                .measured = of_lab,
-                                .count = n,
-                                .x = x[i],
-                                .y = y[i]};
+      if (run[i].test.kind[k] == TL_TX_CONSOLIDATE) own.y[i][k] = NAN;
+    own.curve[curves++] = (TlCurve){.label = !names   ? NULL
+                                             : of_lab ? "measured"
+                                                      : run[i].label,
+                                    .colour = (int)i,
+                                    .dots = plot->dots && !of_lab,
+                                    .measured = of_lab,
+                                    .count = n,
+                                    .x = own.x[i],
+                                    .y = own.y[i]};
   }
   bool any = false; /* impulses tell no energies */
   for (int64_t i = 0; status == TL_OK && i < curves; i++)
-    for (int64_t k = 0; k < curve[i].count; k++) any |= !isnan(curve[i].y[k]);
+    for (int64_t k = 0; k < own.curve[i].count; k++) any |= !isnan(own.curve[i].y[k]);
   TlChart chart = {.title = plot->title,
                    .x_label = plot->x_label,
                    .y_label = plot->y_label,
                    .note = plot->note,
                    .run = count == 1 && plot->x == TL_TX_TIME ? 0 : -1,
                    .mark = NAN};
-  if (any) tl_chart(to, &chart, curve, (int)curves);
-  for (int64_t i = 0; i < most; i++) {
-    tl_free(x[i]);
-    tl_free(y[i]);
-  }
-  tl_free(x);
-  tl_free(y);
-  tl_free(curve);
+  if (any) tl_chart(to, &chart, own.curve, (int)curves);
+  tl_curves_free(&own);
   return status;
 }
 
@@ -941,8 +921,7 @@ static void say_left_out(TlHtml *to, const TlReportRun *run, const char *label) 
   if (label) tl_html_text(to, label);
   tl_html(to,
           "%sDistances and reach angles are those of the %lld of %lld blocks that have a runout, "
-          "as in the "
-          "summary of talus-ensemble. Left out are ",
+          "as in the summary of talus-ensemble. Left out are ",
           label ? ": " : "", (long long)(run->blocks - without), (long long)run->blocks);
   if (run->not_started > 0)
     tl_html(to,

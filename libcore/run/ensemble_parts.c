@@ -34,7 +34,7 @@ typedef struct Layouts {
   char block[TL_CHECKPOINT_LAYOUT], pose[TL_CHECKPOINT_LAYOUT], cell[TL_CHECKPOINT_LAYOUT];
 } Layouts;
 
-static void fill(Layouts *l) {
+static void fill_layouts(Layouts *l) {
   tl_record_layout(&block_record, TL_SAVE, l->block, sizeof l->block);
   tl_record_layout(&pose_record, TL_SAVE, l->pose, sizeof l->pose);
   tl_record_layout(&tl_cell_row_record, TL_SAVE, l->cell, sizeof l->cell);
@@ -81,7 +81,7 @@ static int64_t cells_of(const TlEnsemble *e, int64_t part) {
 static TlStatus save(const TlEnsemble *e, int64_t part, TlCheckpointWriter *w) {
   int64_t first = first_of(e, part), end = end_of(e, part), moments = 0;
   Layouts l;
-  fill(&l);
+  fill_layouts(&l);
   TL_TRY(tl_checkpoint_section(w, "inputs", inputs_layout, HEX, 1));
   TL_TRY(tl_checkpoint_rows(w, e->inputs, 1));
   TL_TRY(tl_checkpoint_section(w, "blocks", l.block, sizeof *e->record, end - first));
@@ -147,7 +147,7 @@ static TlStatus load(TlEnsemble *e, int64_t part, TlCheckpoint *c) {
   int64_t first = first_of(e, part), end = end_of(e, part), inputs, blocks, poses;
   Layouts l;
   char saved[HEX];
-  fill(&l);
+  fill_layouts(&l);
   TL_TRY(tl_checkpoint_find(c, "inputs", inputs_layout, HEX, &inputs));
   TL_TRY(tl_checkpoint_find(c, "blocks", l.block, sizeof *e->record, &blocks));
   TL_TRY(tl_checkpoint_find(c, "poses", l.pose, sizeof **e->pose, &poses));
@@ -178,7 +178,7 @@ static bool are_cells(const TlEnsemble *e, int64_t release) {
 static TlStatus read_cells(TlEnsemble *e, TlCheckpoint *c, int64_t first, int64_t end) {
   int64_t count, at = 0;
   Layouts l;
-  fill(&l);
+  fill_layouts(&l);
   TL_TRY(tl_checkpoint_find(c, "cells", l.cell, sizeof **e->cell, &count));
   for (int64_t r = first; r < end; r++) {
     int64_t n = tl_ensemble_cells(e, r);

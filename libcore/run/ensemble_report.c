@@ -51,7 +51,7 @@ static int64_t releases_with_runout(const TlEnsemble *e) {
 }
 
 TlGroundFilled tl_block_ends_on(const TlEnsemble *e, const TlBlockRecord *r) {
-  if (r->leaving != TL_STAYS) return TL_GROUND_MEASURED;
+  if (r->fate == TL_FATE_LEFT) return TL_GROUND_MEASURED;
   return tl_terrain_filled(&e->run.model->terrain, r->end.position.x, r->end.position.y);
 }
 

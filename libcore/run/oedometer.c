@@ -40,8 +40,7 @@ typedef struct Setup {
 static const TlParam stage_params[] = {
     REAL(Stage, vertical_stress_Pa, "Pa", NULL, 0, 1e12,
          "stress that the top platen puts on the specimen, its own weight included; less than in "
-         "the "
-         "stage before unloads"),
+         "the stage before unloads"),
     REAL(Stage, ramp_s, "s", "0", 0, 1e9,
          "time in which the stress changes to this value, linearly"),
     REAL(Stage, until_unbalanced, "", "0.01", 0, 1e3,

@@ -323,8 +323,8 @@ static TlStatus measure_frames(const TlStageCall *call, const TlMeasureStage *o,
 }
 
 /* Of what maps, trajectories and fences of these blocks cannot show. */
-static TlStatus warn_of_blocks(const TlBlocks *blocks, const char *const *run) {
-  int64_t fate[TL_FATES] = {0}, twice, other = 0;
+static void warn_of_blocks(const TlBlocks *blocks, const char *const *run) {
+  int64_t fate[TL_FATES] = {0}, other = 0, twice = tl_blocks_twice(blocks, &other);
   for (int64_t i = 0; i < blocks->count; i++) fate[blocks->block[i].end]++;
   if (fate[TL_FATE_MOVING] > 0)
     tl_log_warn("%lld of %lld blocks still moved in the last frame of their run: what they would "
@@ -334,14 +334,12 @@ static TlStatus warn_of_blocks(const TlBlocks *blocks, const char *const *run) {
   if (fate[TL_FATE_UNRESOLVED] > 0)
     tl_log_warn("%lld of %lld blocks were frozen or taken out as unresolved, and went no farther",
                 (long long)fate[TL_FATE_UNRESOLVED], (long long)blocks->count);
-  TL_TRY(tl_blocks_twice(blocks, &twice, &other));
   if (twice > 0)
     tl_log_warn(
-        "%lld blocks have the size and the path of blocks of another run (%s has such): the "
+        "%lld blocks have the number, size and path of blocks of another run (%s has such): the "
         "same draws count twice, and the sample looks larger than it is; another seed of "
         "the study gives others",
         (long long)twice, run[other]);
-  return TL_OK;
 }
 
 static TlStatus measure_blocks(const TlStageCall *call, const TlMeasureStage *o,
@@ -361,7 +359,7 @@ static TlStatus measure_blocks(const TlStageCall *call, const TlMeasureStage *o,
             tl_fail(TL_EUSAGE,
                     "--with=%s: this run was given already; its blocks would count twice", run[i]);
   if (status == TL_OK) status = tl_blocks_read(run, o->with.count + 1, &blocks);
-  if (status == TL_OK) status = warn_of_blocks(&blocks, run);
+  if (status == TL_OK) warn_of_blocks(&blocks, run);
   if (status == TL_OK && o->maps)
     status = tl_maps_write(&blocks, run,
                            &(TlMapOptions){.folder = call->output,

@@ -12,7 +12,7 @@ typedef enum TlLeaving {
   TL_LEAVINGS
 } TlLeaving;
 
-/* In the column reason; of TL_STAYS NULL. */
+/* What the column reason says; NULL for TL_STAYS. */
 extern const char *const tl_leaving_reasons[TL_LEAVINGS];
 TlLeaving tl_leaving_of(const char *reason); /* TL_STAYS: no such reason */
 

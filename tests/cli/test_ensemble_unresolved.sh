@@ -79,6 +79,10 @@ grep -q '^blocks_left: 3$' out || fail "left: $(grep blocks out)"
 "$BIN/talus-measure" leave.run -o leave.gis --maps=asc >out 2>err || fail "talus-measure: $(cat err)"
 grep -q '^map_blocks_in_last_frame: 0$' out || fail "frozen outside counts as deposited: $(grep map_ out)"
 
+cp -r leave.run again.run # blocks that all start in one place, in two runs
+"$BIN/talus-measure" leave.run -o both.gis --maps=asc --with=again.run >out 2>err || fail "two runs: $(cat err)"
+grep -q 'warning: 3 blocks have the number, size and path of blocks of another run (again.run' err || fail "twice the same: $(cat err)"
+
 # ---- nothing can move ----
 cat >fixed.yaml <<'YAML'
 time: {dt_s: 1.0e-3, duration_s: 1, until_rest: yes}

@@ -52,7 +52,7 @@ measure fly.run -o ascii --maps=asc
 refused 'this run was given already' -- fly.run -o no --maps=tif --with=fly.run/.
 cp -r fly.run copy.run
 measure fly.run -o twice --maps=tif --with=copy.run
-grep -q '^talus-measure: warning: 6 blocks have the size and the path of blocks of another run (copy.run' err || fail "counted twice: $(cat err)"
+grep -q '^talus-measure: warning: 6 blocks have the number, size and path of blocks of another run (copy.run' err || fail "counted twice: $(cat err)"
 grep -q '12 of 12 blocks still moved in the last frame' err || fail "moving: $(cat err)"
 measure fly.run -o years --maps=tif --release-per-year=0.05
 grep -q '6 releases, of which 0.05 come a year, are those of 120 years: maps of 300 years hold the largest energies of the sample, which are too small, .* 15 releases make 300 years, 150 ten times as many' err || fail "a short sample: $(cat err)"
