@@ -43,7 +43,7 @@ typedef struct Side {
 typedef struct Borne {
   double area, depth, square, deepest;
   TlVec3 place, force, moment;
-  double least; /* phi anywhere on them */
+  double least; /* phi at any of their places */
 } Borne;
 
 /* ---- one element ---- */
@@ -175,6 +175,16 @@ static inline Range range_of(const double v[TL_ELEMENT_POINTS]) {
   return (Range){middle - far, middle + far};
 }
 
+/* The element's nine points lie on the surface, too: corners of polyhedra, and of their faces, are among them and lie
+ * deeper than the places about them. Those beside places that are no surface are left out. */
+static double deepest_of(const double phi[TL_ELEMENT_POINTS], const TlListedElement *e,
+                         double least) {
+  static const int beside[3] = {0, ACROSS / 2, ACROSS - 1}; /* places */
+  for (int k = 0; k < TL_ELEMENT_POINTS; k++)
+    if (e->bare >> (ACROSS * beside[k / 3] + beside[k % 3]) & 1) least = tl_min(least, phi[k]);
+  return tl_max(0, -least);
+}
+
 /* A plane that may be the nearest of its polyhedron somewhere on an element, in the other's frame. */
 typedef struct Facing {
   double normal[3], distance;
@@ -235,6 +245,18 @@ static void find_facings(const TlPlaceShape *shape, const double x[3][TL_ELEMENT
     first = end;
   }
   found->parts = kept;
+}
+
+/* Height of the element's points above the nearest plane. */
+static void point_heights(const Facings *facings, double phi[TL_ELEMENT_POINTS]) {
+  for (int k = 0; k < TL_ELEMENT_POINTS; k++) {
+    phi[k] = INFINITY;
+    for (int part = 0, next = 0; part < facings->parts; part++) {
+      double most = -INFINITY;
+      for (; next < facings->end[part]; next++) most = tl_max(most, facings->plane[next].height[k]);
+      phi[k] = tl_min(phi[k], most);
+    }
+  }
 }
 
 /* One plane is the nearest all over the element: its heights are a quadratic, as those of any field. */
@@ -344,6 +366,10 @@ static void bear_parts(const TlPlaceShape *shape, const double x[3][TL_ELEMENT_P
     bear_plane(&facings.plane[0], x, e, weight, out);
   else
     bear_planes(&facings, x, e, weight, out);
+  if (!(out->least < 0)) return;
+  double phi[TL_ELEMENT_POINTS];
+  point_heights(&facings, phi);
+  out->deepest = deepest_of(phi, e, out->least);
 }
 
 /* ---- points ---- */
@@ -391,8 +417,8 @@ static void bear_element(const Side *s, const TlAsked *asked, const TlListedElem
       out->force = tl_add(out->force, f);
       out->moment = tl_add(out->moment, tl_cross(x, f));
     }
+    out->deepest = deepest_of(phi, e, out->least);
   }
-  out->deepest = tl_max(0, -out->least);
 }
 
 /* ---- what they bear ---- */
