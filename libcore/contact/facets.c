@@ -58,6 +58,24 @@ static bool arcs_cross(const TlFacetQuery *q, int32_t a, int32_t b, double slack
   return within_arc(a0, a1, *n, slack) && within_arc(b0, b1, tl_scale(-1, *n), slack);
 }
 
+/* Both on one side of a plane, by more than rounding? */
+static bool one_side(double a, double b) {
+  static const double clear = 1e-9;
+  return tl_max(a, b) < -clear || tl_min(a, b) > clear;
+}
+
+/* Does either arc lie clearly on one side of the other's great circle? Then they do not cross, which is so for most
+ * edges and takes no roots. */
+static bool arcs_apart(const TlFacetQuery *q, int32_t a, int32_t b) {
+  const TlFacets *fa = q->facets[0], *fb = q->facets[1];
+  const TlFacetEdge *ea = &fa->edge[a], *eb = &fb->edge[b];
+  TlVec3 a0 = fa->normal[ea->face[0]], a1 = fa->normal[ea->face[1]], pole_a = tl_cross(a0, a1),
+         b0 = direction_of(q, 1, fb->normal[eb->face[0]]),
+         b1 = direction_of(q, 1, fb->normal[eb->face[1]]), pole_b = tl_cross(b0, b1);
+  return one_side(tl_dot(pole_a, b0), tl_dot(pole_a, b1)) ||
+         one_side(tl_dot(pole_b, a0), tl_dot(pole_b, a1));
+}
+
 /* Nearest points of two edges (Ericson 2005, section 5.1.9); their distance. */
 static double nearest_points(const TlFacetQuery *q, int32_t a, int32_t b, TlVec3 *on_a,
                              TlVec3 *on_b) {
@@ -185,7 +203,7 @@ static Best by_all_faces(const TlFacetQuery *q) {
 
 static void by_edges(const TlFacetQuery *q, int32_t a, int32_t b, Best *best) {
   TlVec3 n;
-  if (!arcs_cross(q, a, b, 0, &n)) return;
+  if (arcs_apart(q, a, b) || !arcs_cross(q, a, b, 0, &n)) return;
   TlVec3 from_a = corner_of(q, 0, q->facets[0]->edge[a].corner[0]),
          from_b = corner_of(q, 1, q->facets[1]->edge[b].corner[0]);
   double gap = tl_dot(n, tl_sub(from_b, from_a));

@@ -86,17 +86,25 @@ static int by_key(const void *one, const void *two) {
   return a->key < b->key ? -1 : a->key > b->key;
 }
 
-/* Most pairs have a handful. */
+/* They come nearly sorted: rising, or falling as those of polyhedra's faces do. Few moves put them in order. */
 static void sort_points(TlPoint *point, size_t count) {
-  enum { FEW = 12 };
-  if (count > FEW) {
-    qsort(point, count, sizeof *point, by_key);
-    return;
-  }
+  enum { MOST_MOVES = 8 /* a point */ };
+  size_t moves = 0;
+  if (count > 1 && point[0].key > point[count - 1].key)
+    for (size_t i = 0, j = count - 1; i < j; i++, j--) {
+      TlPoint other = point[i];
+      point[i] = point[j];
+      point[j] = other;
+    }
   for (size_t i = 1; i < count; i++) {
     size_t to = i;
     while (to > 0 && point[to - 1].key > point[i].key) to--;
     if (to == i) continue;
+    moves += i - to;
+    if (moves > MOST_MOVES * count) {
+      qsort(point, count, sizeof *point, by_key);
+      return;
+    }
     TlPoint moved = point[i];
     memmove(&point[to + 1], &point[to], (i - to) * sizeof *point);
     point[to] = moved;
