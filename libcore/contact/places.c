@@ -240,12 +240,33 @@ static TlStatus search(Both *p, TlPlacePair *pair, TlPlaceCache **cache, TlPoint
   return TL_OK;
 }
 
+/* Where each centre lies deep inside the other grain no surface faces the other one, and no descent ends at a place. A
+ * negative F anywhere proves the overlap: the place is then the point on the line of centres, and the normal that line. */
+static void add_embedded(Both *p, TlPlacePair *pair) {
+  const TlColliders *c = p->query->colliders;
+  double a = c->radius[p->query->a], b = c->radius[p->query->b];
+  TlVec3 to_b = tl_scale(-1, tl_mat_tvec(p->f.r, p->f.t));
+  TlVec3 x = tl_scale(a / (a + b), to_b);
+  double f = tl_look_at(&p->f, x, NULL).f, curved = 1 / p->f.size;
+  if (!(f < 0)) return;
+  TlVec3 n = tl_norm2(to_b) > 0 ? tl_unit(tl_scale(-1, to_b)) : tl_vec3(0, 0, 1), u = tl_across(n);
+  pair->place[pair->count++] = (TlKeptPlace){.x = x,
+                                             .n = n,
+                                             .u = u,
+                                             .v = tl_cross(n, u),
+                                             .bend = {curved, 0, curved},
+                                             .gap = f,
+                                             .last = true,
+                                             .key = pair->next_key++};
+  pair->made = false; /* it is sought anew each time */
+}
+
 /* Two convex shapes: from the place known, or from the line of centres. */
 static void search_convex(Both *p, TlPlacePair *pair) {
   TlKeptPlace *place = &pair->place[0];
   const TlColliders *c = p->query->colliders;
   double a = c->radius[p->query->a], b = c->radius[p->query->b];
-  bool fresh = pair->count != 1;
+  bool fresh = !pair->made;
   if (fresh) {
     TlVec3 to_b = tl_scale(-1, tl_mat_tvec(p->f.r, p->f.t));
     *place = (TlKeptPlace){.x = tl_scale(a / (a + b), to_b), .key = pair->next_key++};
@@ -482,6 +503,7 @@ TlStatus tl_places_query(TlPlacePair *pair, TlPlaceCache **cache, const TlPlaceQ
   }
   tl_place_cache_free(own);
   if (p.f.broken) return tl_fail(TL_EINPUT, "the distance of a grain is not a number");
+  if (pair->count == 0 && status == TL_OK) add_embedded(&p, pair);
   pair->r1 = p.f.r;
   pair->t1 = p.f.t;
   points->lookups += p.f.lookups;

@@ -340,6 +340,33 @@ START_TEST(convex_grains_have_the_gap_of_their_support_functions) {
 }
 END_TEST
 
+/* No surface faces the other grain where each centre lies deep in the other one. */
+START_TEST(grains_with_nearly_one_centre_overlap) {
+  static const int kinds[][2] = {{SMOOTH, SMOOTH}, {SMOOTH, ROUND}, {BLOCK, BLOCK}, {ROUGH, ROUGH}};
+  static const double apart[] = {0, 0.01, 0.1, 0.2};
+  Scene s;
+  open_scene(&s, 1 << SMOOTH | 1 << ROUND | 1 << BLOCK | 1 << ROUGH);
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+    for (size_t i = 0; i < 4; i++) {
+      Pair p = {kinds[k][0],
+                kinds[k][1],
+                1,
+                1,
+                0.6 * SIZE,
+                tl_scale(apart[i] * SIZE, tl_test_unit(61, k)),
+                tl_test_turn(62, i)};
+      Memory memory = {.cache = NULL};
+      for (int step = 0; step < 2; step++) { /* and again from what is known */
+        double gap = by_places(&s, &p, &memory, 0).gap;
+        ck_assert_msg(gap < -0.5 * p.size, "kinds %zu, %g apart, step %d: gap %g of the radius", k,
+                      apart[i], step, gap / p.size);
+      }
+      tl_place_cache_free(memory.cache);
+    }
+  close_scene(&s);
+}
+END_TEST
+
 /* A smooth grain on a face, an edge or a corner. `refine` seeks the same from the nodes, dearly. */
 START_TEST(smooth_grains_and_polyhedra_have_the_gap_of_their_support_functions) {
   static const Kind kinds[] = {
@@ -1052,6 +1079,7 @@ TL_TEST_MAIN("places", spheres_have_the_gap_of_their_centres,
              convex_grains_have_the_gap_of_their_support_functions,
              smooth_grains_and_polyhedra_have_the_gap_of_their_support_functions,
              smooth_grains_on_the_end_of_a_cylinder_meet_its_plane,
+             grains_with_nearly_one_centre_overlap,
              a_ball_on_a_grid_touches_polyhedra_as_one_in_closed_form_does,
              rough_grains_on_boxes_are_as_deep_as_dense_points_of_both,
              rough_grains_have_the_depth_of_their_exact_surfaces,
