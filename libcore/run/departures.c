@@ -172,7 +172,7 @@ TlStatus tl_departures_take(TlRun *run, const unsigned char *leaves, bool remove
   tl_energy_balance_restart(&run->state->totals.balance);
   TL_TRY(write(run, leaves, removed, step));
   if (removed) TL_TRY(wake_for(run, leaves));
-  if (removed) TL_TRY(part_from(run, leaves));
+  TL_TRY(part_from(run, leaves)); /* what is frozen would hold them */
   if (removed) return tl_comm_agree(run->comm, take_out(run, leaves));
   for (int64_t i = 0; i < b->owned; i++) {
     if (leaves[i] == TL_STAYS) continue;

@@ -422,7 +422,8 @@ TlStatus tl_setup_fill(TlSetup *setup, TlStudy *study) {
   const TlMethodKind *method = tl_setup_method(setup);
   if (method->check_section) TL_TRY(method->check_section(section_of(setup), study));
   double end_s = (double)tl_setup_steps(setup) * setup->time.dt_s;
-  TL_TRY(tl_reduction_check(&setup->reduction, method->reduces, end_s, study));
+  bool weightless = tl_norm2(tl_vec3_of(setup->gravity_m_s2)) == 0;
+  TL_TRY(tl_reduction_check(&setup->reduction, method->reduces, end_s, weightless, study));
   TL_TRY(tl_apparatus_check(setup, study));
   TL_TRY(tl_walls_check(&setup->walls, study));
   TL_TRY(tl_sinks_check(&setup->sinks, study));

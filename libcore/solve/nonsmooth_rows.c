@@ -1,5 +1,6 @@
 #include "solve/nonsmooth_rows.h"
 
+#include "model/ground_law.h"
 #include "model/shapes.h"
 #include "solve/share.h"
 
@@ -788,7 +789,7 @@ static TlStatus find_impacts(void *context, int64_t begin, int64_t end, int64_t 
         bool impacts = closes && un < -threshold;
         /* what overlaps and closes more slowly goes on so: compliance takes it */
         double slow = c->gap < 0 && !held ? tl_min(un, 0) : -gap / h;
-        x->rhs = impacts ? -c->law->restitution * un : slow;
+        x->rhs = impacts ? -tl_restitution_at(c->law, -un) * un : slow;
         x->sigma = x->lambda = x->least = 0;
         if (!impacts) continue;
         p->impacts = true;

@@ -174,6 +174,31 @@ void tl_reduce_by_contacts(TlReduce *d) {
   }
 }
 
+/* Does nothing that the solve finds change how it moves? */
+static bool is_anchored(const TlReduce *d, int32_t body) {
+  return body < 0 || !(d->units.dynamics.inverse_mass[d->units.unit[body]] > 0);
+}
+
+/* A contact between what a belt carries and what stands is no row, since neither gives way: it would be run through. */
+void tl_reduce_by_anchors(TlReduce *d) {
+  static const double rounding = 1e-3; /* of the speed up to which bodies merge */
+  double slow = rounding * options_of(d)->merge_in_m_s;
+  for (int32_t i = 0; i < d->found->contacts; i++) {
+    const TlContact *c = &d->found->contact[i];
+    if (!is_anchored(d, c->a) || !is_anchored(d, c->b) || tl_units_inner(&d->units, c)) continue;
+    TlTwist a = tl_unit_twist(&d->units, c->a);
+    TlVec3 other = c->wall;
+    if (c->b >= 0) {
+      TlTwist b = tl_unit_twist(&d->units, c->b);
+      other = velocity_at(&b, c->rb);
+    }
+    double un = tl_dot(tl_sub(velocity_at(&a, c->ra), other), c->n);
+    if (un > -slow || !(un * d->model->step_s < -tl_max(c->gap, 0))) continue;
+    mark(d, c->a, 1);
+    mark(d, c->b, 1);
+  }
+}
+
 /* ---- balance ---- */
 
 /* Of a body that its contacts leave with these velocities at the end of the step. */

@@ -47,6 +47,8 @@ void tl_reduce_forget(TlBodies *bodies);
 /* Units as the last step left them, without merges whose reason is gone. */
 TlStatus tl_reduce_open(TlReduce *reduce, const TlBoundary *boundary, const TlTwist *start);
 void tl_reduce_by_sensors(TlReduce *reduce);
+/* What is carried against something that stands, with any rule of splitting. */
+void tl_reduce_by_anchors(TlReduce *reduce);
 void tl_reduce_by_contacts(TlReduce *reduce);
 /* Before the rows of a trial are made: contacts between units start from what the last trial had there. The step's
  * own forces are of rigid units, which share a load otherwise than their bodies do. */

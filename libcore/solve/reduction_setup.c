@@ -87,7 +87,8 @@ static const char *idle_because(const TlReductionSetup *s, const char *key) {
 }
 
 /* Only of values that are not the default: a study that a run has saved says all keys. */
-static TlStatus warn_of_idle(const TlReductionSetup *s, double end_s, const TlStudy *study) {
+static TlStatus warn_of_idle(const TlReductionSetup *s, double end_s, bool weightless,
+                             const TlStudy *study) {
   TlReductionSetup usual = *s;
   char path[64], place[256];
   TL_TRY(tl_params_defaults(tl_reduction_params, TL_REDUCTION_PARAMS, &usual));
@@ -114,10 +115,15 @@ static TlStatus warn_of_idle(const TlReductionSetup *s, double end_s, const TlSt
   if (s->from_s >= end_s && tl_study_says(study, "reduction.from_s", place, sizeof place))
     tl_log_warn("%s: reduction.from_s: nothing is merged before %g s, and the run ends at %g s",
                 place, s->from_s, end_s);
+  bool tries = s->split == TL_SPLIT_TRIAL || s->split == TL_SPLIT_BOTH;
+  if (tries && weightless && tl_study_says(study, "reduction.split", place, sizeof place))
+    tl_log_warn("%s: reduction.split: without gravity a trial has no weight to compare forces "
+                "with, so what merged is split in each step; take contact",
+                place);
   return TL_OK;
 }
 
-TlStatus tl_reduction_check(const TlReductionSetup *s, bool reduces, double end_s,
+TlStatus tl_reduction_check(const TlReductionSetup *s, bool reduces, double end_s, bool weightless,
                             const TlStudy *study) {
   const TlSensorSetup *sensor = s->sensors.items;
   if (s->split != TL_SPLIT_OFF && !reduces)
@@ -149,7 +155,7 @@ TlStatus tl_reduction_check(const TlReductionSetup *s, bool reduces, double end_
                          in ? s->merge_in_m_s : s->merge_tangential_m_s, quantity,
                          in ? s->split_in_m_s : s->split_tangential_m_s);
   }
-  return warn_of_idle(s, end_s, study);
+  return warn_of_idle(s, end_s, weightless, study);
 }
 
 static TlVec3 corner(const double x[3]) {

@@ -58,10 +58,10 @@ enum { TL_REDUCTION_PARAMS = 17, TL_REDUCTION_SECTIONS = 1 };
 extern const TlParam tl_reduction_params[];
 extern const TlStudySection tl_reduction_sections[];
 
-/* TL_EINPUT names the key. reduces: does the study's method? end_s: of the run. Keys that do nothing
- * beside the others are warned of. */
+/* TL_EINPUT names the key. reduces: does the study's method? end_s: of the run. weightless: is there no
+ * gravity? Keys that do nothing beside the others, or without it, are warned of. */
 TlStatus tl_reduction_check(const TlReductionSetup *setup, bool reduces, double end_s,
-                            const TlStudy *study);
+                            bool weightless, const TlStudy *study);
 TlReduction tl_reduction_of(const TlReductionSetup *setup);
 
 #endif

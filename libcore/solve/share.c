@@ -86,6 +86,8 @@ typedef struct CargoPair {
 #define TL_CARGO_LAW(F)                                                                            \
   F(friction)                                                                                      \
   F(restitution)                                                                                   \
+  F(restitution_half_m_s)                                                                          \
+  F(restitution_power)                                                                             \
   F(tangential_restitution)                                                                        \
   F(rolling)                                                                                       \
   F(twisting)                                                                                      \

@@ -251,13 +251,7 @@ static void add_state(TlStep *s, const TlNsRows *r, const TlTwist *after, TlStep
   for (int64_t i = 0; i < b->owned; i++) {
     if (b->flags[i] & TL_BODY_FROZEN) continue;
     const TlTwist *t = &r->dynamics->twist[i];
-    bool driven = false;
-    if (b->flags[i] & TL_BODY_GUIDED) {
-      TlJoint joint = tl_joint_of(&b->pairs, s->controls, b->id[i]);
-      driven = joint.kind && joint.control.driven;
-    }
-    if (!driven)
-      take(&s->sums.potential_J, -b->mass[i] * tl_dot(s->model->gravity_m_s2, b->position[i]));
+    take(&s->sums.potential_J, -b->mass[i] * tl_dot(s->model->gravity_m_s2, b->position[i]));
     take(&s->sums.kinetic_J, 0.5 * (b->mass[i] * tl_norm2(t->v) + tl_dot(t->w, b->momentum[i])));
     if (b->flags[i] & TL_BODY_GUIDED) continue;
     TlVec3 change = tl_sub(after[i].v, t->v);
@@ -477,6 +471,7 @@ static TlStatus reduce_start(TlStep *s, TlReduce *d, const TlDetect *search, TlN
   const TlBoundary *boundary = s->work->boundary;
   TL_TRY(tl_reduce_open(d, boundary, rows->dynamics->twist));
   tl_reduce_by_sensors(d);
+  tl_reduce_by_anchors(d);
   if (o->split == TL_SPLIT_CONTACT || o->split == TL_SPLIT_BOTH) tl_reduce_by_contacts(d);
   if (o->split == TL_SPLIT_TRIAL || o->split == TL_SPLIT_BOTH) {
     int any = d->units.merged > 0;
@@ -607,10 +602,10 @@ static TlStatus check_law(const TlModel *m, int32_t one, int32_t two) {
   if (law->tangential_restitution > 0)
     return tl_fail(TL_EUSAGE,
                    "tangential restitution is of impulses: the nonsmooth method has none");
-  if (law->slip_friction > law->friction || law->drag_per_s > 0)
+  if (law->slip_friction > law->friction || law->drag_per_s > 0 || law->scar_modulus_Pa > 0)
     return tl_fail(TL_EUSAGE,
-                   "friction that rises with the distance slid, and drag of the ground, are "
-                   "of the methods by impulses: another solver.method");
+                   "friction that rises with the distance slid, and drag and scars of the ground, "
+                   "are of the methods by impulses: another solver.method");
   if (law->adhesion_N > 0 && !(law->adhesive_overlap_m > 0))
     return tl_fail(TL_EUSAGE,
                    "adhesion_N of %s: wants an adhesive_overlap_m above 0, too: within it the "

@@ -146,13 +146,11 @@ static void book_held(const Forces *f, int64_t i, TlVec3 force, const Motion *m,
   add(&sums->net_held_J, -work(f, tl_sub(force, f->net.pressure_force[i]), none, m));
 }
 
-static void note_energy(const Forces *f, int64_t i, const Motion *m, Share *share) {
+static void note_motion(const Forces *f, int64_t i, const Motion *m, Share *share) {
   const TlBodies *b = f->bodies;
   tl_exact_add(&share->sums.kinetic_J, 0.5 * (b->mass[i] * tl_norm2(m->v) + tl_dot(m->w, m->l)));
   if (b->flags[i] & TL_BODY_NET)
     add(&share->sums.net_pressure_J, work(f, f->net.pressure_force[i], (TlVec3){0, 0, 0}, m));
-  tl_exact_add(&share->sums.potential_J,
-               -b->mass[i] * tl_dot(f->step->model->gravity_m_s2, b->position[i]));
 }
 
 static TlStatus check_finite(const Forces *f, int64_t i, const Kicked *k) {
@@ -187,15 +185,16 @@ static TlStatus move_body(const Forces *f, int64_t i, const TlForceSum *sum, Sha
   if (joint.kind) {
     driven = joint.control.driven;
     k = guided(f, i, &joint, k);
-    tl_exact_add(&share->sums.wall_work_J,
-                 joint.kind->work(joint.row, &joint.control, sum->force, b->velocity[i], k.v, dt));
+    tl_exact_add(&share->sums.wall_work_J, /* a drive bears the weight, too */
+                 joint.kind->work(joint.row, &joint.control, driven ? force : sum->force,
+                                  b->velocity[i], k.v, dt));
     tl_exact_add(&share->sums.guide_N, joint.kind->borne_N(joint.row, sum->force));
   }
   TL_TRY(check_finite(f, i, &k));
   Motion m = motion(f, i, &k);
   book_dampers(f, i, sum, &m, &share->sums);
-  /* held by its joint it is no part of the balance */
-  if (!driven) note_energy(f, i, &m, share);
+  if (!driven) note_motion(f, i, &m, share); /* a drive keeps its speed, whatever that takes */
+  tl_exact_add(&share->sums.potential_J, -b->mass[i] * tl_dot(model->gravity_m_s2, b->position[i]));
   if (!joint.kind) {
     tl_exact_add(&share->sums.resultant_N, tl_norm(force));
     share->moving++;

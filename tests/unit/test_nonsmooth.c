@@ -121,12 +121,15 @@ START_TEST(linear_mapping_is_a_spring) {
 }
 END_TEST
 
-/* Newton's law: the velocity after the step of the impact is e times the one before, less gravity's. */
-static double rebound(double h, double e) {
+/* Newton's law: the velocity after the step of the impact is e times the one before, less gravity's. half_m_s: speed at
+ * which restitution has fallen to half; 0: at none. */
+static double rebound(double h, double e, double half_m_s) {
   Lab lab;
   lab_open(&lab);
   lab.config.step_s = h;
   TL_TEST_SET(&lab.config, TL_TEST_BOTH, restitution, e);
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, restitution_half_m_s, half_m_s);
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, restitution_power, 1);
   lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
   lab_start(&lab);
   put(&lab, SPHERE, tl_vec3(0, 0, 0.1 + R), NONE);
@@ -143,8 +146,10 @@ static double rebound(double h, double e) {
 
 START_TEST(rebound_is_the_restitution_at_any_step) {
   const double steps[] = {1e-4, 5e-4, 1e-3, 2e-3, 5e-3};
-  for (int i = 0; i < 5; i++) CK_NEAR(rebound(steps[i], 0.8), 0.8, 1e-9);
-  for (int i = 0; i < 5; i++) CK_NEAR(rebound(steps[i], 1), 1, 1e-9);
+  for (int i = 0; i < 5; i++) CK_NEAR(rebound(steps[i], 0.8, 0), 0.8, 1e-9);
+  for (int i = 0; i < 5; i++) CK_NEAR(rebound(steps[i], 1, 0), 1, 1e-9);
+  double speed = sqrt(2 * G * 0.1);
+  CK_NEAR(rebound(1e-5, 0.8, 2), 0.8 / (1 + speed / 2), 1e-4);
 }
 END_TEST
 

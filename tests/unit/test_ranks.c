@@ -182,7 +182,7 @@ static const char posts[] =
     "- {shape: post, position_m: [0, 0.003, 0.001], fixed: yes, count: 12, step_m: [0.0032, 0, "
     "0]}\n"
     "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
-    "contact: {friction: 0.4, restitution: 0.3}\n"
+    "contact: {friction: 0.4, restitution: 0.9, restitution_half_m_s: 0.3}\n"
     "parallel: {balance_every_steps: 7, imbalance: 1}\n";
 
 /* Mixed sizes under a lid that comes down, turns, and is gone; energy tracking takes the resting

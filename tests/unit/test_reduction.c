@@ -396,6 +396,29 @@ START_TEST(a_belt_takes_along_and_books_its_impulse) {
 }
 END_TEST
 
+/* What a belt carries against a wall stops there: between the two nothing gives way, so that no row would hold it. */
+START_TEST(what_a_belt_carries_stops_at_a_wall) {
+  static const TlSplit splits[] = {TL_SPLIT_SENSORS, TL_SPLIT_CONTACT, TL_SPLIT_BOTH};
+  for (int k = 0; k < 3; k++) {
+    Lab lab;
+    lab_open(&lab);
+    lab.config.nonsmooth.reduction.split = splits[k];
+    lab_belt(&lab, tl_vec3(0.1, 0, 0));
+    lab_plane(&lab, tl_vec3(0.04, 0, 0), tl_vec3(-1, 0, 0));
+    lab_start(&lab);
+    put_shape(&lab, CUBE, tl_vec3(0, 0, 0.999 * R), NONE);
+    int64_t carried = 0;
+    for (int i = 0; i < 600; i++) {
+      step(&lab);
+      carried += lab.report.merged;
+    }
+    ck_assert_int_gt(carried, 100);
+    CK_NEAR(lab.bodies.position[0].x, 0.03, 0.01 * R);
+    lab_close(&lab);
+  }
+}
+END_TEST
+
 /* ---- splitting ---- */
 
 /* A heap at rest, merged with the ground. */
@@ -1117,7 +1140,8 @@ END_TEST
 
 TL_TEST_MAIN("reduction", merging_and_splitting_keep_momentum, merging_has_the_motion_of_the_whole,
              an_aggregate_moves_as_a_body_with_parts, a_belt_takes_along_and_books_its_impulse,
-             what_merging_takes_of_shaped_grains_is_booked, a_cube_past_the_edge_tips_by_its_torque,
+             what_a_belt_carries_stops_at_a_wall, what_merging_takes_of_shaped_grains_is_booked,
+             a_cube_past_the_edge_tips_by_its_torque,
              a_block_that_turns_about_its_edge_is_not_at_rest,
              until_reduction_begins_a_run_is_as_without_it,
              a_stack_that_is_split_stands_by_what_it_remembers,
