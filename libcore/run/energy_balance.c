@@ -18,7 +18,7 @@ static void add_whole(TlEnergyBalance *e, const TlStepReport *r) {
   double spent = e->friction_J + e->viscous_J + e->impact_J + e->merge_J + e->drag_J +
                  e->net_damping_J - e->pressure_J - e->wall_J;
   e->net_J = r->net_elastic_J;
-  settle(e, r->kinetic_J + r->potential_J + r->elastic_J + e->net_J + spent, r->moving);
+  settle(e, r->kinetic_J + r->potential_J + r->elastic_J + e->net_J + spent, r->moving + r->guided);
   e->kinetic_J = r->kinetic_J;
   e->potential_J = r->potential_J;
   e->elastic_J = r->elastic_J;
@@ -33,7 +33,7 @@ static void add_whole(TlEnergyBalance *e, const TlStepReport *r) {
 }
 
 void tl_energy_balance_add(TlEnergyBalance *e, const TlStepReport *r) {
-  if (r->moving == 0 || r->whole == TL_LOSSES_UNKNOWN) return;
+  if (r->moving + r->guided == 0 || r->whole == TL_LOSSES_UNKNOWN) return;
   e->most_kinetic_J = fmax(e->most_kinetic_J, r->kinetic_J);
   if (r->whole == TL_LOSSES_WHOLE) {
     add_whole(e, r);
@@ -47,7 +47,7 @@ void tl_energy_balance_add(TlEnergyBalance *e, const TlStepReport *r) {
                  e->pressure_J +
                  0.5 * (r->viscous_J + r->drag_J + r->net_damping_J - wall - r->net_pressure_J);
   e->net_J = r->net_elastic_J;
-  settle(e, r->kinetic_J + r->potential_J + r->elastic_J + e->net_J + spent, r->moving);
+  settle(e, r->kinetic_J + r->potential_J + r->elastic_J + e->net_J + spent, r->moving + r->guided);
   e->viscous_J += r->viscous_J;
   e->drag_J += r->drag_J;
   e->wall_J += wall;

@@ -131,7 +131,7 @@
     run->state->totals.merges)                                                                     \
   F(int64_t, splits, "", TL_SAVE, "bodies that were split off aggregates so far",                  \
     run->state->totals.splits)                                                                     \
-  F(int64_t, balance_moving, "", TL_SAVE, "bodies that moved freely in the last step",             \
+  F(int64_t, balance_moving, "", TL_SAVE, "bodies in it in the last step",                         \
     run->state->totals.balance.moving)                                                             \
   F(int64_t, zero_finishes, "", TL_SAVE, "islands finished with restitution 0 so far",             \
     run->state->totals.zero_finishes)                                                              \

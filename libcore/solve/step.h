@@ -127,9 +127,10 @@ enum { TL_LOSSES_HALVES, TL_LOSSES_WHOLE, TL_LOSSES_UNKNOWN };
   EXACT(double, resultant_N, "N", TL_EXACT_SUM,                                                    \
         "penalty: sum over moving bodies of the force that accelerates them")                      \
   EXACT(double, contact_N, "N", TL_EXACT_SUM, "penalty: sum over `contacts` of their forces")      \
-  F(int64_t, moving, "", TL_SUM, "penalty: bodies neither frozen nor guided")                      \
+  F(int64_t, moving, "", TL_SUM, "bodies neither frozen nor guided")                               \
+  F(int64_t, guided, "", TL_SUM, "bodies on joints or in a guide that are not frozen")             \
   EXACT(double, potential_J, "J", TL_EXACT_SUM,                                                    \
-        "penalty: -m g.x of all that moves freely or under a load, start of the step")             \
+        "-m g.x of all that is not frozen, start of the step")                                     \
   F(double, detect_cpu_s, "s", TL_OWN, "CPU time of all threads in the contact search")            \
   F(double, detect_s, "s", TL_OWN, "wall clock: contact search")                                   \
   F(double, etm_s, "s", TL_OWN, "wall clock: collisions")                                          \

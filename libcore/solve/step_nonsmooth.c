@@ -253,7 +253,10 @@ static void add_state(TlStep *s, const TlNsRows *r, const TlTwist *after, TlStep
     const TlTwist *t = &r->dynamics->twist[i];
     take(&s->sums.potential_J, -b->mass[i] * tl_dot(s->model->gravity_m_s2, b->position[i]));
     take(&s->sums.kinetic_J, 0.5 * (b->mass[i] * tl_norm2(t->v) + tl_dot(t->w, b->momentum[i])));
-    if (b->flags[i] & TL_BODY_GUIDED) continue;
+    if (b->flags[i] & TL_BODY_GUIDED) {
+      report->guided++;
+      continue;
+    }
     TlVec3 change = tl_sub(after[i].v, t->v);
     take(&s->sums.resultant_N, b->mass[i] * tl_norm(change) / h);
     report->moving++;

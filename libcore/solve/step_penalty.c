@@ -29,7 +29,7 @@ static const double KICK_NS = 180; /* work on a body, about */
 typedef struct Share {
   _Alignas(64) TlStepSums sums;
   double stable_step_s, speed_max_m_s;
-  int64_t moving, outside, embedded;
+  int64_t moving, guided, outside, embedded;
 } Share;
 
 typedef struct Forces {
@@ -198,6 +198,8 @@ static TlStatus move_body(const Forces *f, int64_t i, const TlForceSum *sum, Sha
   if (!joint.kind) {
     tl_exact_add(&share->sums.resultant_N, tl_norm(force));
     share->moving++;
+  } else {
+    share->guided++;
   }
   if (!driven) note_stiffness(f, i, sum->stiffness, share);
   b->velocity[i] = k.v;
@@ -360,6 +362,7 @@ static TlStatus report(const Forces *f, TlStepReport *r) {
     r->stable_step_s = tl_min(r->stable_step_s, share->stable_step_s);
     r->speed_max_m_s = tl_max(r->speed_max_m_s, share->speed_max_m_s);
     r->moving += share->moving;
+    r->guided += share->guided;
     r->outside += share->outside;
     r->embedded += share->embedded;
     r->pairs += w->points[t].pairs;
