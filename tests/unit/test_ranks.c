@@ -118,7 +118,7 @@ static void compare_ranks(const char *name, const char *text, int64_t look, doub
  * needs in the same group. */
 static const char avalanche[] =
     "catalog: c.sqlite\n"
-    "time: {dt_s: 5.0e-4, steps: 2000}\n"
+    "time: {dt_s: 5.0e-4, steps: 900}\n"
     "grains: {sample: sand}\n"
     "release: {assembly: lattice, low_m: [0.01, 0.02, 0], high_m: [0.04, 0.06, 0], layers: 1, "
     "clearance_m: 5.0e-4}\n"
@@ -161,7 +161,7 @@ static const char crowd[] =
 
 /* A heap of mixed shapes poured over posts that never move. */
 static const char heap[] =
-    "time: {dt_s: 5.0e-4, steps: 250}\n" RANKS_SHAPES "grains: {shapes: [egg, ball, jack]}\n"
+    "time: {dt_s: 5.0e-4, steps: 160}\n" RANKS_SHAPES "grains: {shapes: [egg, ball, jack]}\n"
     "release: {assembly: poured, count: 110, low_m: [0, 0, 0.012], high_m: [0.014, 0.012, 0.02], "
     "velocity_m_s: [0, 0, -0.4]}\n"
     "bodies: [{shape: post, position_m: [0.002, 0.003, 0.001], fixed: yes, count: 4, step_m: "
@@ -223,7 +223,7 @@ static const char net[] =
 
 /* Springs in a drum that turns. */
 static const char drum[] =
-    "time: {dt_s: 1.0e-5, steps: 1500}\n" RANKS_SHAPES "grains: {shapes: [egg, ball, jack]}\n"
+    "time: {dt_s: 1.0e-5, steps: 1250}\n" RANKS_SHAPES "grains: {shapes: [egg, ball, jack]}\n"
     "release: {assembly: drawn, count: 100, low_m: [0, 0, 0.003], high_m: [0.014, 0.012, 0.016], "
     "velocity_m_s: [0.2, 0, -0.4]}\n"
     "walls: [{kind: cylinder, grains: inside, axis: [0, 1, 0], radius_m: 0.011, length_m: 0.014, "
@@ -242,7 +242,7 @@ static const char few[] =
     "parallel: {balance_every_steps: 5, imbalance: 1}\n";
 
 /* A block of balls that falls into a box: one island of hundreds, which the ranks solve by cells. */
-static const char pile[] = "time: {dt_s: 5.0e-4, steps: 60}\n" RANKS_SHAPES BLOCK_IN_A_BOX
+static const char pile[] = "time: {dt_s: 5.0e-4, steps: 45}\n" RANKS_SHAPES BLOCK_IN_A_BOX
                            "contact: {friction: 0.4, restitution: 0.3}\n"
                            "parallel: {balance_every_steps: 13, imbalance: 1}\n";
 
@@ -290,7 +290,7 @@ static const char heavy[] =
 /* 300 grains by conjugate gradients, which settle in a box whose wall moves, over hundreds of steps: their dot
  * products go over the whole pile, which the ranks solve by cells of four grids. */
 static const char gradients[] =
-    "time: {dt_s: 5.0e-4, steps: 300}\n" RANKS_SHAPES "grains: {shapes: [ball, small]}\n"
+    "time: {dt_s: 5.0e-4, steps: 200}\n" RANKS_SHAPES "grains: {shapes: [ball, small]}\n"
     "release: {assembly: drawn, count: 300, low_m: [0.0005, 0.0005, 0.001], "
     "high_m: [0.0135, 0.0115, 0.036], velocity_m_s: [0.2, 0.1, -0.4]}\n"
     "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
@@ -308,15 +308,15 @@ static const char machines[] = MACHINES("60", "500", "iterations: 60, impact_ite
 static const char machines_gradients[] =
     MACHINES("60", "300", "iterations: 40, impact_iterations: 20, solver: nncg");
 static const char machines_merging[] =
-    MACHINES("70", "600",
+    MACHINES("70", "400",
              "iterations: 60, impact_iterations: 30}\nreduction: {split: both, merge_in_m_s: 0.1, "
              "merge_out_m_s: 0.1, "
              "merge_tangential_m_s: 0.1, merge_rolling_rad_s: 200");
 
 /* Grains fall on a net of two layers by implicit constraints, held at two sides, which throws them up again; in the
  * other edition its bonds break. The grains and the net are one island, of more than 256 bodies. */
-#define HIT_NET(strength)                                                                          \
-  "time: {dt_s: 5.0e-4, steps: 200}\n" RANKS_SHAPES "grains: {shapes: [egg, ball, small]}\n"       \
+#define HIT_NET(steps, strength)                                                                   \
+  "time: {dt_s: 5.0e-4, steps: " steps "}\n" RANKS_SHAPES "grains: {shapes: [egg, ball, small]}\n" \
   "release: {assembly: drawn, count: 60, low_m: [0.002, 0.002, 0.0055], high_m: [0.012, 0.010, "   \
   "0.022], "                                                                                       \
   "velocity_m_s: [0.05, 0, -0.3]}\n"                                                               \
@@ -329,8 +329,8 @@ static const char machines_merging[] =
   "solver: {method: nonsmooth}\n"                                                                  \
   "nonsmooth: {young_Pa: 1.0e+6, overlap_share: 0.02, iterations: 40, impact_iterations: 20}\n"    \
   "parallel: {balance_every_steps: 13, imbalance: 1}\n"
-static const char hit_net[] = HIT_NET("0");
-static const char torn_net[] = HIT_NET("2.0e-4");
+static const char hit_net[] = HIT_NET("200", "0");
+static const char torn_net[] = HIT_NET("140", "2.0e-4");
 
 /* A cell of a triaxial test by constraints: a platen on a slider, which is loaded and then driven, a membrane under
  * pressure, whose last row the platen carries, and columns of balls. */
@@ -424,7 +424,7 @@ static const char carried[] =
 static const char leaving[] =
     "catalog: c.sqlite\n"
     "outside: remove\n"
-    "time: {dt_s: 5.0e-4, steps: 250}\n"
+    "time: {dt_s: 5.0e-4, steps: 180}\n"
     "grains: {sample: sand}\n"
     "release: {assembly: lattice, low_m: [0.14, 0.02, 0], high_m: [0.17, 0.05, 0], layers: 2, "
     "clearance_m: 5.0e-4, velocity_m_s: [0.3, 0, 0]}\n"
