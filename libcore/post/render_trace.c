@@ -414,8 +414,9 @@ double tl_trace_grain_distance(const TlTracer *t, TlVec3 p, double range) {
     const TlTraceNode *node = &t->nodes[stack[--depth]];
     double gap2 = 0;
     for (int a = 0; a < 3; a++) {
-      double gap = fmax(0, fmax((double)node->low[a] - at[a], at[a] - (double)node->high[a]));
-      gap2 += gap * gap;
+      double below = (double)node->low[a] - at[a], above = at[a] - (double)node->high[a];
+      double gap = below > above ? below : above; /* plain comparisons: see box_entry */
+      if (gap > 0) gap2 += gap * gap;
     }
     if (gap2 > 0 && gap2 >= range * range) continue;
     if (node->left >= 0) {
@@ -424,7 +425,8 @@ double tl_trace_grain_distance(const TlTracer *t, TlVec3 p, double range) {
       continue;
     }
     const TlTraceBody *b = &t->bodies[-node->left - 1];
-    range = fmin(range, b->scale * body_phi(b, in_body(b, p)));
+    double phi = b->scale * body_phi(b, in_body(b, p));
+    if (phi < range) range = phi;
   }
   return range;
 }
