@@ -161,7 +161,7 @@ static const char crowd[] =
 
 /* A heap of mixed shapes poured over posts that never move. */
 static const char heap[] =
-    "time: {dt_s: 5.0e-4, steps: 160}\n" RANKS_SHAPES "grains: {shapes: [egg, ball, jack]}\n"
+    "time: {dt_s: 5.0e-4, steps: 250}\n" RANKS_SHAPES "grains: {shapes: [egg, ball, jack]}\n"
     "release: {assembly: poured, count: 110, low_m: [0, 0, 0.012], high_m: [0.014, 0.012, 0.02], "
     "velocity_m_s: [0, 0, -0.4]}\n"
     "bodies: [{shape: post, position_m: [0.002, 0.003, 0.001], fixed: yes, count: 4, step_m: "
@@ -223,7 +223,7 @@ static const char net[] =
 
 /* Springs in a drum that turns. */
 static const char drum[] =
-    "time: {dt_s: 1.0e-5, steps: 1250}\n" RANKS_SHAPES "grains: {shapes: [egg, ball, jack]}\n"
+    "time: {dt_s: 1.0e-5, steps: 1500}\n" RANKS_SHAPES "grains: {shapes: [egg, ball, jack]}\n"
     "release: {assembly: drawn, count: 100, low_m: [0, 0, 0.003], high_m: [0.014, 0.012, 0.016], "
     "velocity_m_s: [0.2, 0, -0.4]}\n"
     "walls: [{kind: cylinder, grains: inside, axis: [0, 1, 0], radius_m: 0.011, length_m: 0.014, "
@@ -242,7 +242,7 @@ static const char few[] =
     "parallel: {balance_every_steps: 5, imbalance: 1}\n";
 
 /* A block of balls that falls into a box: one island of hundreds, which the ranks solve by cells. */
-static const char pile[] = "time: {dt_s: 5.0e-4, steps: 45}\n" RANKS_SHAPES BLOCK_IN_A_BOX
+static const char pile[] = "time: {dt_s: 5.0e-4, steps: 60}\n" RANKS_SHAPES BLOCK_IN_A_BOX
                            "contact: {friction: 0.4, restitution: 0.3}\n"
                            "parallel: {balance_every_steps: 13, imbalance: 1}\n";
 
