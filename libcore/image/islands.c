@@ -5,14 +5,6 @@
 
 #include <assert.h>
 
-static bool on_border(const TlVolume *v, const TlRoi *roi, int64_t x, int64_t y, int64_t z) {
-  if (x == 0 || y == 0 || z == 0 || x == v->nx - 1 || y == v->ny - 1 || z == v->nz - 1) return true;
-  return roi->kind != TL_ROI_ALL &&
-         !(tl_roi_inside(roi, x - 1, y, z) && tl_roi_inside(roi, x + 1, y, z) &&
-           tl_roi_inside(roi, x, y - 1, z) && tl_roi_inside(roi, x, y + 1, z) &&
-           tl_roi_inside(roi, x, y, z - 1) && tl_roi_inside(roi, x, y, z + 1));
-}
-
 /* Sizes of components; those on a border count as endless. */
 static void measure(const TlVolume *components, const TlRoi *roi, int64_t *size) {
   for (int64_t i = 0; i < tl_volume_count(components); i++) {
@@ -20,7 +12,7 @@ static void measure(const TlVolume *components, const TlRoi *roi, int64_t *size)
     int64_t x = i % components->nx, y = i / components->nx % components->ny;
     int64_t z = i / components->nx / components->ny;
     if (label == 0 || size[label] == INT64_MAX) continue;
-    size[label] = on_border(components, roi, x, y, z) ? INT64_MAX : size[label] + 1;
+    size[label] = tl_roi_cuts(roi, components, x, y, z) ? INT64_MAX : size[label] + 1;
   }
 }
 

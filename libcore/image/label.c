@@ -19,21 +19,12 @@ static uint32_t greatest_label(const TlVolume *labels) {
   return most;
 }
 
-/* Is a voxel of the stack v (its voxels are not looked at) on a face or beside the outside? */
-static bool cut_here(const TlVolume *v, const TlRoi *roi, int64_t x, int64_t y, int64_t z) {
-  if (x == 0 || y == 0 || z == 0 || x == v->nx - 1 || y == v->ny - 1 || z == v->nz - 1) return true;
-  if (roi->kind == TL_ROI_ALL) return false;
-  return !(tl_roi_inside(roi, x - 1, y, z) && tl_roi_inside(roi, x + 1, y, z) &&
-           tl_roi_inside(roi, x, y - 1, z) && tl_roi_inside(roi, x, y + 1, z) &&
-           tl_roi_inside(roi, x, y, z - 1) && tl_roi_inside(roi, x, y, z + 1));
-}
-
 void tl_label_flag_planes(const TlVolume *shape, const TlRoi *roi, int64_t begin, int64_t end,
                           const uint32_t *labels, uint8_t *flags) {
   for (int64_t z = begin; z < end; z++)
     for (int64_t y = 0; y < shape->ny; y++)
       for (int64_t x = 0; x < shape->nx; x++, labels++)
-        if (*labels > 0 && !flags[*labels] && cut_here(shape, roi, x, y, z)) flags[*labels] = 1;
+        if (*labels > 0 && !flags[*labels] && tl_roi_cuts(roi, shape, x, y, z)) flags[*labels] = 1;
 }
 
 TlStatus tl_label_border(const TlVolume *labels, const TlRoi *roi, uint8_t **flags,

@@ -44,6 +44,21 @@ static inline int tl_roi_inside(const TlRoi *roi, int64_t x, int64_t y, int64_t 
   double dx = (double)x - roi->x, dy = (double)y - roi->y;
   return dx * dx + dy * dy <= roi->r * roi->r;
 }
+/* Does one of the six voxels across the faces of this one lie outside the region? They have to lie in
+ * the stack. */
+static inline bool tl_roi_beside_outside(const TlRoi *roi, int64_t x, int64_t y, int64_t z) {
+  if (roi->kind == TL_ROI_ALL) return false;
+  return !(tl_roi_inside(roi, x - 1, y, z) && tl_roi_inside(roi, x + 1, y, z) &&
+           tl_roi_inside(roi, x, y - 1, z) && tl_roi_inside(roi, x, y + 1, z) &&
+           tl_roi_inside(roi, x, y, z - 1) && tl_roi_inside(roi, x, y, z + 1));
+}
+/* What reaches this voxel is cut: it lies on a face of the stack, of whose head the size is read, or
+ * beside the outside. */
+static inline bool tl_roi_cuts(const TlRoi *roi, const TlVolume *head, int64_t x, int64_t y,
+                               int64_t z) {
+  return x == 0 || y == 0 || z == 0 || x == head->nx - 1 || y == head->ny - 1 ||
+         z == head->nz - 1 || tl_roi_beside_outside(roi, x, y, z);
+}
 
 /* What a reconstruction knows nothing of: constant voxels connected to the stack's border, whatever
  * shape they leave for the field of view (a rotated square, a polygon, an ellipse; above,

@@ -18,13 +18,6 @@ typedef struct Counts {
 static const double edge_slope[TL_PROFILE] = {0.17550, 0.27996, 0.34769, 0.38634, 0.39894,
                                               0.38634, 0.34769, 0.27996, 0.17550};
 
-static bool all_inside(const TlRoi *roi, int64_t x, int64_t y, int64_t z) {
-  return tl_roi_inside(roi, x, y, z) && tl_roi_inside(roi, x - 1, y, z) &&
-         tl_roi_inside(roi, x + 1, y, z) && tl_roi_inside(roi, x, y - 1, z) &&
-         tl_roi_inside(roi, x, y + 1, z) && tl_roi_inside(roi, x, y, z - 1) &&
-         tl_roi_inside(roi, x, y, z + 1);
-}
-
 /* The band's own slices of the smoothed greys; voxels at the stack's faces are left out. */
 static void count_band(const TlVolume *v, const TlRoi *roi, const TlSlab *s, int64_t nz,
                        const double level[2], Counts *c) {
@@ -36,7 +29,9 @@ static void count_band(const TlVolume *v, const TlRoi *roi, const TlSlab *s, int
         const float *g = v->f32 + tl_volume_at(v, x, y, z - s->low);
         double u = ((double)*g - level[0]) / gap;
         int64_t bin = (int64_t)floor((u + HALF_BIN) * 10) - 1;
-        if (bin < 0 || bin > TL_PROFILE || !all_inside(roi, x, y, z)) continue;
+        if (bin < 0 || bin > TL_PROFILE || !tl_roi_inside(roi, x, y, z) ||
+            tl_roi_beside_outside(roi, x, y, z))
+          continue;
         double dx = 0.5 * (double)(g[1] - g[-1]), dy = 0.5 * (double)(g[row] - g[-row]),
                dz = 0.5 * (double)(g[plane] - g[-plane]);
         double slope = sqrt(dx * dx + dy * dy + dz * dz) / gap * SLOPES;
