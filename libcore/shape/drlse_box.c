@@ -2,11 +2,10 @@
 
 #include "base/mem.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-enum { MARGIN = 8, CORE = 2, LEAST_CORE = 30 };
+enum { MARGIN = 8, LEAST_CORE = 30 };
 static const double label_sigma = 1; /* smoothing of the label, voxels */
 /* Of the mid-surface: watersheds part touching grains along a rugged face, real contacts are
  * smooth. Smoothing by 2 takes a tenth off the surface error at contacts of grains of radius 14
@@ -140,11 +139,19 @@ void tl_grain_field_free(TlGrainField *f) {
 /* A cell is at most a voxel: floor and ceil take one, interpolation two more. */
 _Static_assert(MARGIN + 4 <= TL_GRAIN_REACH, "a grain's grid leaves what is cut out for it");
 
-/* Where voxel (x, y, z) of the stack is in the part. */
-static int64_t in_part(const TlGrainPart *p, int64_t x, int64_t y, int64_t z) {
-  x -= p->origin[0], y -= p->origin[1], z -= p->origin[2];
-  assert(x >= 0 && y >= 0 && z >= 0 && x < p->labels->nx && y < p->labels->ny && z < p->labels->nz);
-  return tl_volume_at(p->labels, x, y, z);
+bool tl_grain_part_core(const TlGrainPart *p, int64_t x, int64_t y, int64_t z) {
+  const int64_t r = TL_GRAIN_CORE;
+  if (x < r || y < r || z < r || x + r >= p->whole[0] || y + r >= p->whole[1] ||
+      z + r >= p->whole[2])
+    return false;
+  uint32_t label = p->labels->u32[tl_grain_part_at(p, x, y, z)];
+  for (int64_t c = -r; c <= r; c++)
+    for (int64_t b = -r; b <= r; b++)
+      for (int64_t a = -r; a <= r; a++)
+        if (a * a + b * b + c * c <= r * r &&
+            p->labels->u32[tl_grain_part_at(p, x + a, y + b, z + c)] != label)
+          return false;
+  return true;
 }
 
 /* Voxel of the stack nearest to a grid point; false: outside the stack. */
@@ -156,7 +163,7 @@ static bool voxel_of(const TlGrainPart *part, const TlGrainField *f, int64_t i, 
     q[a] = (int64_t)floor((double)(p[a] + f->corner[a]) * f->step[a] + 0.5);
     if (q[a] < 0 || q[a] >= part->whole[a]) return false;
   }
-  *at = in_part(part, q[0], q[1], q[2]);
+  *at = tl_grain_part_at(part, q[0], q[1], q[2]);
   return true;
 }
 
@@ -273,20 +280,6 @@ static TlStatus label_fields(const TlGrainSource *source, double blur, TlGrainFi
   return tl_reinit_quick(&grid);
 }
 
-/* The whole ball of radius 2 around the voxel carries value. */
-static bool is_core(const TlGrainPart *p, int64_t x, int64_t y, int64_t z, uint32_t value) {
-  if (x < CORE || y < CORE || z < CORE || x + CORE >= p->whole[0] || y + CORE >= p->whole[1] ||
-      z + CORE >= p->whole[2])
-    return false;
-  for (int64_t c = -CORE; c <= CORE; c++)
-    for (int64_t b = -CORE; b <= CORE; b++)
-      for (int64_t a = -CORE; a <= CORE; a++)
-        if (a * a + b * b + c * c <= CORE * CORE &&
-            p->labels->u32[in_part(p, x + a, y + b, z + c)] != value)
-          return false;
-  return true;
-}
-
 /* Level and noise of the grain's own grey: median and scaled median deviation over its core, when
  * it has one. */
 static TlStatus own_level(const TlGrainSource *source, const TlGreyLevels *levels,
@@ -299,8 +292,8 @@ static TlStatus own_level(const TlGrainSource *source, const TlGreyLevels *level
   for (int64_t z = box->low[2]; z <= box->high[2]; z++)
     for (int64_t y = box->low[1]; y <= box->high[1]; y++)
       for (int64_t x = box->low[0]; x <= box->high[0]; x++) {
-        int64_t at = in_part(part, x, y, z);
-        if (part->labels->u32[at] == source->label && is_core(part, x, y, z, source->label))
+        int64_t at = tl_grain_part_at(part, x, y, z);
+        if (part->labels->u32[at] == source->label && tl_grain_part_core(part, x, y, z))
           values[n++] = part->grey->f32[at];
       }
   report->own_level = n >= LEAST_CORE;
@@ -338,7 +331,8 @@ static double grey_between(const TlGrainPart *part, const double x[3]) {
       for (int a = 0; a < 4; a++) {
         double weight = w[0][a] * w[1][b] * w[2][c];
         if (weight != 0)
-          sum += weight * part->grey->f32[in_part(part, index[0][a], index[1][b], index[2][c])];
+          sum += weight *
+                 part->grey->f32[tl_grain_part_at(part, index[0][a], index[1][b], index[2][c])];
       }
   return sum;
 }

@@ -1,8 +1,22 @@
-/* The box of one grain cut out of the stack, on which its evolution works (private to drlse*.c). */
+/* The box of one grain cut out of the stack, on which its evolution works (private to
+ * drlse*.c and grain_stack.c). */
 #ifndef TL_SHAPE_DRLSE_BOX_H
 #define TL_SHAPE_DRLSE_BOX_H
 
 #include "shape/drlse.h"
+
+#include <assert.h>
+
+/* Where voxel (x, y, z) of the stack lies in the part, which holds it. */
+static inline int64_t tl_grain_part_at(const TlGrainPart *p, int64_t x, int64_t y, int64_t z) {
+  x -= p->origin[0], y -= p->origin[1], z -= p->origin[2];
+  assert(x >= 0 && y >= 0 && z >= 0 && x < p->labels->nx && y < p->labels->ny && z < p->labels->nz);
+  return tl_volume_at(p->labels, x, y, z);
+}
+/* Does the whole ball of this radius about voxel (x, y, z) of the stack lie in the stack and carry the
+ * voxel's label? */
+enum { TL_GRAIN_CORE = 2 };
+bool tl_grain_part_core(const TlGrainPart *part, int64_t x, int64_t y, int64_t z);
 
 typedef struct TlGrainSource {
   const TlGrainPart *part;

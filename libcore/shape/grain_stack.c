@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { CORE = 2, NEAR = 6, SAMPLE = 4000000 };
+enum { NEAR = 6, SAMPLE = 4000000 };
 
 /* ---- layers of it ---- */
 
@@ -110,39 +110,20 @@ TlStatus tl_grain_stack_boxes(const TlGrainStack *s, TlLabelBox **boxes, uint32_
 
 /* ---- grey levels ---- */
 
-/* Labels of the layers low to low + part.nz - 1 of a stack of nz layers. */
-typedef struct Window {
-  TlVolume part;
-  int64_t low, nz;
-} Window;
-
-static uint32_t seen(const Window *w, int64_t x, int64_t y, int64_t z) {
-  return w->part.u32[tl_volume_at(&w->part, x, y, z - w->low)];
-}
-
-/* The whole ball of radius 2 around the voxel carries value. */
-static bool is_core(const Window *w, int64_t x, int64_t y, int64_t z, uint32_t value) {
-  if (x < CORE || y < CORE || z < CORE || x + CORE >= w->part.nx || y + CORE >= w->part.ny ||
-      z + CORE >= w->nz)
-    return false;
-  for (int64_t c = -CORE; c <= CORE; c++)
-    for (int64_t b = -CORE; b <= CORE; b++)
-      for (int64_t a = -CORE; a <= CORE; a++)
-        if (a * a + b * b + c * c <= CORE * CORE && seen(w, x + a, y + b, z + c) != value)
-          return false;
-  return true;
+static uint32_t label_at(const TlGrainPart *p, int64_t x, int64_t y, int64_t z) {
+  return p->labels->u32[tl_grain_part_at(p, x, y, z)];
 }
 
 /* Some grain within 6 voxels along an axis: keeps the air outside the specimen out of the median.
  */
-static bool near_grain(const Window *w, int64_t x, int64_t y, int64_t z) {
-  for (int64_t m = CORE + 1; m <= NEAR; m++) {
-    if (x >= m && seen(w, x - m, y, z)) return true;
-    if (x + m < w->part.nx && seen(w, x + m, y, z)) return true;
-    if (y >= m && seen(w, x, y - m, z)) return true;
-    if (y + m < w->part.ny && seen(w, x, y + m, z)) return true;
-    if (z >= m && seen(w, x, y, z - m)) return true;
-    if (z + m < w->nz && seen(w, x, y, z + m)) return true;
+static bool near_grain(const TlGrainPart *p, int64_t x, int64_t y, int64_t z) {
+  for (int64_t m = TL_GRAIN_CORE + 1; m <= NEAR; m++) {
+    if (x >= m && label_at(p, x - m, y, z)) return true;
+    if (x + m < p->whole[0] && label_at(p, x + m, y, z)) return true;
+    if (y >= m && label_at(p, x, y - m, z)) return true;
+    if (y + m < p->whole[1] && label_at(p, x, y + m, z)) return true;
+    if (z >= m && label_at(p, x, y, z - m)) return true;
+    if (z + m < p->whole[2] && label_at(p, x, y, z + m)) return true;
   }
   return false;
 }
@@ -153,28 +134,30 @@ typedef struct Sampler {
   int64_t stride, next; /* of voxels of the stack */
 } Sampler;
 
-static void sample(const Window *w, const TlVolume *grey, int64_t first, Sampler *s) {
+static void sample(const TlGrainPart *p, const TlVolume *grey, int64_t first, Sampler *s) {
   const int64_t nx = grey->nx, ny = grey->ny, begin = first * nx * ny;
   for (; s->next < begin + tl_volume_count(grey); s->next += s->stride) {
     int64_t x = s->next % nx, y = s->next / nx % ny, z = s->next / nx / ny;
-    uint32_t label = seen(w, x, y, z);
-    if (!is_core(w, x, y, z, label) || (!label && !near_grain(w, x, y, z))) continue;
+    uint32_t label = label_at(p, x, y, z);
+    if (!tl_grain_part_core(p, x, y, z) || (!label && !near_grain(p, x, y, z))) continue;
     int phase = label != 0;
     s->value[phase][s->count[phase]++] = grey->f32[s->next - begin];
   }
 }
 
 static TlStatus sample_layers(const TlGrainStack *stack, int64_t z, int64_t count, Sampler *s) {
-  int64_t nz = stack->labels->head.nz, high = least(nz, z + count + NEAR);
-  Window w = {.low = z > NEAR ? z - NEAR : 0, .nz = nz};
-  TlVolume grey;
-  TL_TRY(read_labels(stack, w.low, high - w.low, &w.part));
+  const TlVolume *head = &stack->labels->head;
+  int64_t low = z > NEAR ? z - NEAR : 0, high = least(head->nz, z + count + NEAR);
+  TlVolume labels, grey;
+  TL_TRY(read_labels(stack, low, high - low, &labels));
+  const TlGrainPart part = {
+      .labels = &labels, .origin = {0, 0, low}, .whole = {head->nx, head->ny, head->nz}};
   TlStatus status = read_grey(stack, z, count, &grey);
   if (status == TL_OK) {
-    sample(&w, &grey, z, s);
+    sample(&part, &grey, z, s);
     tl_volume_free(&grey);
   }
-  tl_volume_free(&w.part);
+  tl_volume_free(&labels);
   return status;
 }
 
