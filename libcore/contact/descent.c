@@ -78,8 +78,9 @@ TlPlaceLook tl_look_at(TlSmoothPair *p, TlVec3 x, TlSym3 *hessian) {
 
 /* Curvatures of F across n. */
 static void take_curvature(const TlSmoothPair *p, const TlSym3 *h, TlVec3 n, TlKeptPlace *place) {
-  TlVec3 other = fabs(n.x) < 0.6 ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0);
-  TlVec3 u = tl_unit(tl_cross(n, other)), v = tl_cross(n, u), hu = tl_sym_vec(*h, u);
+  TlVec3 u, v;
+  tl_tangents(n, &u, &v);
+  TlVec3 hu = tl_sym_vec(*h, u);
   place->u = u, place->v = v, place->travel = 0;
   place->bend[0] = tl_dot(u, hu);
   place->bend[1] = tl_dot(v, hu);

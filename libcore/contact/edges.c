@@ -176,8 +176,8 @@ static Place polish(const Duel *d, Place least, int halvings) {
   static const double H = 0.70710678118654752;
   const double direction[8][2] = {{1, 0},  {H, H},   {0, 1},  {-H, H},
                                   {-1, 0}, {-H, -H}, {0, -1}, {H, -H}};
-  TlVec3 n = least.n, flat = fabs(n.x) < 0.6 ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0);
-  TlVec3 u = tl_unit(tl_cross(n, flat)), v = tl_cross(n, u);
+  TlVec3 n = least.n, u, v;
+  tl_tangents(n, &u, &v);
   least = across(d, least.p, n);
   double reach = FIRST * d->step;
   for (int k = 0; k < halvings; k++, reach *= 0.5)

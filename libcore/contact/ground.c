@@ -132,9 +132,7 @@ typedef struct Bend { /* curvatures of F across n, along u and v */
 
 static Bend bend_of(const Ground *g, const Square *s, const TlSym3 *h, TlVec3 n) {
   Bend b;
-  TlVec3 other = fabs(n.x) < 0.6 ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0);
-  b.u = tl_unit(tl_cross(n, other));
-  b.v = tl_cross(n, b.u);
+  tl_tangents(n, &b.u, &b.v);
   TlVec3 u = tl_mat_tvec(g->pose.r, b.u), v = tl_mat_tvec(g->pose.r, b.v), hu = tl_sym_vec(*h, u);
   double per = 1 / g->pose.scale, twist = -n.z * s->patch.d * g->relief.field.per_metre;
   b.of[0] = per * tl_dot(u, hu) + 2 * twist * b.u.x * b.u.y;

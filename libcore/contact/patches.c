@@ -191,8 +191,7 @@ static bool patch_at(const Field *field, TlPoint *point) {
   TlVec3 n = point->n;
   Frame at = {.x = point->p};
   for (int round = 0; round < ROUNDS; round++) {
-    at.u = tl_unit(tl_cross(n, fabs(n.x) < 0.6 ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0)));
-    at.v = tl_cross(n, at.u);
+    tl_tangents(n, &at.u, &at.v);
     if (!look_around(field, &at, &p)) return false;
     double far = sqrt(p.to_least[0] * p.to_least[0] + p.to_least[1] * p.to_least[1]),
            part = far > h ? h / far : 1;

@@ -27,9 +27,8 @@ static bool look_at(const TlShape *shape, const TlPose *pose, const TlBoundary *
   double wall_phi, phi = tl_spline_phi(&shape->place->spline, x, &g, &h);
   if (!tl_boundary_phi(boundary, tl_posed(pose, x), &wall_phi, &look->wall)) return false;
   wall_phi /= pose->scale;
-  TlVec3 n = tl_mat_tvec(pose->r, look->wall);
-  TlVec3 u = tl_unit(tl_cross(n, fabs(n.x) < 0.6 ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0))),
-         v = tl_cross(n, u);
+  TlVec3 n = tl_mat_tvec(pose->r, look->wall), u, v;
+  tl_tangents(n, &u, &v);
   double uu = tl_dot(u, tl_sym_vec(h, u)), uv = tl_dot(u, tl_sym_vec(h, v)),
          vv = tl_dot(v, tl_sym_vec(h, v)), least = FLAT / shape->radius_m;
   double mean = 0.5 * (uu + vv), half = 0.5 * (uu - vv), spread = sqrt(half * half + uv * uv);

@@ -69,6 +69,12 @@ static inline TlVec3 tl_across(TlVec3 n) {
                                                                  : tl_vec3(0, 0, 1);
   return tl_unit(tl_cross(n, axis));
 }
+/* Unit vectors u and v = n x u across the unit vector n, as contacts measure curvatures along them.
+ * Not the axis of tl_across, for the sake of the last bits of all runs. */
+static inline void tl_tangents(TlVec3 n, TlVec3 *u, TlVec3 *v) {
+  *u = tl_unit(tl_cross(n, fabs(n.x) < 0.6 ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0)));
+  *v = tl_cross(n, *u);
+}
 
 static inline TlVec3 tl_mat_vec(TlMat3 a, TlVec3 v) {
   return tl_vec3(a.m[0][0] * v.x + a.m[0][1] * v.y + a.m[0][2] * v.z,
