@@ -60,15 +60,11 @@ static Kernel gaussian(double sigma) {
   return k;
 }
 
-static int64_t inside(int64_t i, int64_t n) {
-  return i < 0 ? 0 : i >= n ? n - 1 : i;
-}
-
 /* Along x: row between its repeated ends, then one weight after the other over the whole row. */
 static void smooth_along(const Kernel *k, const float *in, float *out, int64_t n, float *padded,
                          double *sum) {
   int r = k->radius;
-  for (int64_t i = -r; i < n + r; i++) padded[i + r] = in[inside(i, n)];
+  for (int64_t i = -r; i < n + r; i++) padded[i + r] = in[tl_grid_clamp(i, n)];
   memset(sum, 0, (size_t)n * sizeof *sum);
   for (int m = 0; m <= 2 * r; m++) {
     double w = k->w[m < r ? r - m : m - r];
@@ -82,7 +78,7 @@ static void smooth_across(const Kernel *k, const float *in, float *out, int64_t 
                           int64_t stride, int64_t length, double *sum) {
   memset(sum, 0, (size_t)length * sizeof *sum);
   for (int m = -k->radius; m <= k->radius; m++) {
-    const float *row = in + inside(p + m, n) * stride;
+    const float *row = in + tl_grid_clamp(p + m, n) * stride;
     double w = k->w[m < 0 ? -m : m];
     for (int64_t i = 0; i < length; i++) sum[i] += w * row[i];
   }
@@ -308,24 +304,15 @@ static TlStatus own_level(const TlGrainSource *source, const TlGreyLevels *level
   return TL_OK;
 }
 
-/* Catmull-Rom weights about the place s on an axis of n voxels; one weight 1 on a voxel. */
-static void axis_weights(double s, int64_t n, int64_t index[4], double w[4]) {
-  double base = floor(s), t = s - base, t2 = t * t, t3 = t2 * t;
-  for (int m = 0; m < 4; m++) {
-    int64_t i = (int64_t)base - 1 + m;
-    index[m] = i < 0 ? 0 : i >= n ? n - 1 : i;
-  }
-  w[0] = 0.5 * (-t + 2 * t2 - t3);
-  w[1] = 0.5 * (2 - 5 * t2 + 3 * t3);
-  w[2] = 0.5 * (t + 4 * t2 - 3 * t3);
-  w[3] = 0.5 * (t3 - t2);
-}
-
 /* The stack's grey at a grid point between voxels (only where voxels are no cubes). */
 static double grey_between(const TlGrainPart *part, const double x[3]) {
   int64_t index[3][4];
   double w[3][4], sum = 0;
-  for (int a = 0; a < 3; a++) axis_weights(x[a], part->whole[a], index[a], w[a]);
+  for (int a = 0; a < 3; a++) {
+    double base = floor(x[a]);
+    tl_cubic_weights(x[a] - base, w[a]); /* one weight 1 on a voxel */
+    for (int m = 0; m < 4; m++) index[a][m] = tl_grid_clamp((int64_t)base - 1 + m, part->whole[a]);
+  }
   for (int c = 0; c < 4; c++)
     for (int b = 0; b < 4; b++)
       for (int a = 0; a < 4; a++) {

@@ -7,17 +7,9 @@
 
 /* ---- tricubic interpolation ---- */
 
-static int64_t clamp_index(int64_t i, int64_t n) {
-  return i < 0 ? 0 : i >= n ? n - 1 : i;
-}
-
-/* Catmull-Rom weights and their derivatives at t in [0, 1]. */
-static void weights(double t, double w[4], double d[4]) {
-  double t2 = t * t, t3 = t2 * t;
-  w[0] = 0.5 * (-t + 2 * t2 - t3);
-  w[1] = 0.5 * (2 - 5 * t2 + 3 * t3);
-  w[2] = 0.5 * (t + 4 * t2 - 3 * t3);
-  w[3] = 0.5 * (t3 - t2);
+/* The derivatives of the weights. */
+static void slopes(double t, double d[4]) {
+  double t2 = t * t;
   d[0] = 0.5 * (-1 + 4 * t - 3 * t2);
   d[1] = 0.5 * (-10 * t + 9 * t2);
   d[2] = 0.5 * (1 + 8 * t - 9 * t2);
@@ -34,8 +26,9 @@ double tl_grid_cubic(const TlPhiGrid *g, TlVec3 x, TlVec3 *gradient) {
   int64_t index[3][4], n[3] = {g->nx, g->ny, g->nz};
   for (int a = 0; a < 3; a++) {
     int64_t i = (int64_t)s[a];
-    weights(s[a] - (double)i, w[a], d[a]);
-    for (int m = 0; m < 4; m++) index[a][m] = clamp_index(i - 1 + m, n[a]);
+    tl_cubic_weights(s[a] - (double)i, w[a]);
+    slopes(s[a] - (double)i, d[a]);
+    for (int m = 0; m < 4; m++) index[a][m] = tl_grid_clamp(i - 1 + m, n[a]);
   }
   double f = 0, fx = 0, fy = 0, fz = 0;
   for (int c = 0; c < 4; c++) {

@@ -32,6 +32,18 @@ static inline int64_t tl_grid_at(const TlPhiGrid *g, int64_t i, int64_t j, int64
   return (k * g->ny + j) * g->nx + i;
 }
 
+/* Of n points along an axis the one at i, or the end beyond which i lies. */
+static inline int64_t tl_grid_clamp(int64_t i, int64_t n) {
+  return i < 0 ? 0 : i >= n ? n - 1 : i;
+}
+/* Catmull-Rom weights of four equidistant values at t in [0, 1] between the middle ones. */
+static inline void tl_cubic_weights(double t, double w[4]) {
+  double t2 = t * t, t3 = t2 * t;
+  w[0] = 0.5 * (-t + 2 * t2 - t3);
+  w[1] = 0.5 * (2 - 5 * t2 + 3 * t3);
+  w[2] = 0.5 * (t + 4 * t2 - 3 * t3);
+  w[3] = 0.5 * (t3 - t2);
+}
 /* Tricubic (Catmull-Rom) value and gradient at x; outside the grid the nearest face's values. Exact
  * for quadratics; needs 64 values, about 0.1 us. gradient may be NULL. */
 double tl_grid_cubic(const TlPhiGrid *grid, TlVec3 x, TlVec3 *gradient);
