@@ -1,3 +1,4 @@
+#include "num/triangles.h"
 #include "shape/formula.h"
 #include "shape/nodes.h"
 #include "shape/solid.h"
@@ -6,26 +7,6 @@
 #include <math.h>
 
 static const TlVec3 corner[4] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
-
-/* Nearest point of triangle abc (Ericson 2005, section 5.1.5: Voronoi regions of its features). */
-static double triangle_distance2(TlVec3 p, TlVec3 a, TlVec3 b, TlVec3 c) {
-  TlVec3 ab = tl_sub(b, a), ac = tl_sub(c, a), ap = tl_sub(p, a), bp = tl_sub(p, b),
-         cp = tl_sub(p, c);
-  double d1 = tl_dot(ab, ap), d2 = tl_dot(ac, ap), d3 = tl_dot(ab, bp), d4 = tl_dot(ac, bp),
-         d5 = tl_dot(ab, cp), d6 = tl_dot(ac, cp);
-  double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
-  if (d1 <= 0 && d2 <= 0) return tl_norm2(ap);
-  if (d3 >= 0 && d4 <= d3) return tl_norm2(bp);
-  if (d6 >= 0 && d5 <= d6) return tl_norm2(cp);
-  if (vc <= 0 && d1 >= 0 && d3 <= 0) return tl_norm2(tl_axpy(ap, -d1 / (d1 - d3), ab));
-  if (vb <= 0 && d2 >= 0 && d6 <= 0) return tl_norm2(tl_axpy(ap, -d2 / (d2 - d6), ac));
-  if (va <= 0 && d4 >= d3 && d5 >= d6) {
-    double t = (d4 - d3) / (d4 - d3 + d5 - d6);
-    return tl_norm2(tl_axpy(bp, -t, tl_sub(c, b)));
-  }
-  double s = 1 / (va + vb + vc);
-  return tl_norm2(tl_axpy(tl_axpy(ap, -vb * s, ab), -vc * s, ac));
-}
 
 /* The face opposite a corner has that corner, reversed, as its outward normal and lies size/sqrt 3
  * from the origin. */
@@ -36,7 +17,7 @@ static double distance(const void *solid, TlVec3 p) {
     for (int i = 0, k = 0; i < 4; i++)
       if (i != f) v[k++] = tl_scale(size, corner[i]);
     deepest = fmax(deepest, -tl_dot(p, corner[f]) / sqrt(3) - size / sqrt(3));
-    nearest = fmin(nearest, triangle_distance2(p, v[0], v[1], v[2]));
+    nearest = fmin(nearest, tl_norm2(tl_triangle_nearest(p, v[0], v[1], v[2]).from));
   }
   return deepest <= 0 ? deepest : sqrt(nearest);
 }

@@ -13,41 +13,6 @@ typedef struct TlTriangleBox {
   int32_t right;        /* the left one follows */
 } Box;
 
-/* ---- nearest point of a triangle ---- */
-
-/* Where on the triangle it lies: in its face, on the edge that begins at corner k, at corner k. */
-typedef struct Nearest {
-  TlVec3 p;
-  double d2;
-  int32_t triangle;
-  int kind, k; /* 0 face, 1 edge, 2 vertex */
-} Nearest;
-
-static Nearest at_vertex(TlVec3 v, int k) {
-  return (Nearest){.p = v, .kind = 2, .k = k};
-}
-static Nearest on_edge(TlVec3 a, TlVec3 along, double fraction, int k) {
-  return (Nearest){.p = tl_axpy(a, fraction, along), .kind = 1, .k = k};
-}
-
-/* Ericson 2005, section 5.1.5: the Voronoi regions of the triangle's features. */
-static Nearest nearest_of(TlVec3 p, TlVec3 a, TlVec3 b, TlVec3 c) {
-  TlVec3 ab = tl_sub(b, a), ac = tl_sub(c, a), ap = tl_sub(p, a), bp = tl_sub(p, b),
-         cp = tl_sub(p, c);
-  double d1 = tl_dot(ab, ap), d2 = tl_dot(ac, ap), d3 = tl_dot(ab, bp), d4 = tl_dot(ac, bp),
-         d5 = tl_dot(ab, cp), d6 = tl_dot(ac, cp);
-  double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
-  if (d1 <= 0 && d2 <= 0) return at_vertex(a, 0);
-  if (d3 >= 0 && d4 <= d3) return at_vertex(b, 1);
-  if (d6 >= 0 && d5 <= d6) return at_vertex(c, 2);
-  if (vc <= 0 && d1 >= 0 && d3 <= 0) return on_edge(a, ab, d1 / (d1 - d3), 0);
-  if (vb <= 0 && d2 >= 0 && d6 <= 0) return on_edge(a, ac, d2 / (d2 - d6), 2);
-  if (va <= 0 && d4 >= d3 && d5 >= d6)
-    return on_edge(b, tl_sub(c, b), (d4 - d3) / (d4 - d3 + d5 - d6), 1);
-  double s = 1 / (va + vb + vc);
-  return (Nearest){.p = tl_axpy(tl_axpy(a, vb * s, ab), vc * s, ac)};
-}
-
 /* ---- making the tree ---- */
 
 static TlVec3 least(TlVec3 a, TlVec3 b) {
@@ -208,14 +173,21 @@ static double box_distance2(const Box *b, TlVec3 p) {
   return x * x + y * y + z * z;
 }
 
+typedef struct Nearest {
+  TlTrianglePoint at;
+  double d2;
+  int32_t triangle;
+} Nearest;
+
 static void look_at_leaf(const TlTriangleTree *tree, const Box *box, TlVec3 p, Nearest *best) {
+  const TlTriangles *m = tree->mesh;
   for (int32_t i = 0; i < box->count; i++) {
     int32_t t = tree->order[box->first + i];
-    Nearest n =
-        nearest_of(p, tl_triangles_corner(tree->mesh, t, 0), tl_triangles_corner(tree->mesh, t, 1),
-                   tl_triangles_corner(tree->mesh, t, 2));
-    n.d2 = tl_norm2(tl_sub(p, n.p));
-    n.triangle = t;
+    Nearest n = {.at = tl_triangle_nearest(p, tl_triangles_corner(m, t, 0),
+                                           tl_triangles_corner(m, t, 1),
+                                           tl_triangles_corner(m, t, 2)),
+                 .triangle = t};
+    n.d2 = tl_norm2(tl_sub(p, n.at.p));
     if (n.d2 < best->d2) *best = n;
   }
 }
@@ -242,15 +214,16 @@ static Nearest find_nearest(const TlTriangleTree *tree, TlVec3 p) {
 }
 
 static TlVec3 normal_at(const TlTriangleTree *tree, const Nearest *n) {
-  int64_t corner = 3 * (int64_t)n->triangle + n->k;
-  if (n->kind == 2) return tree->vertex_normal[tree->mesh->corner[corner]];
-  return n->kind == 1 ? tree->edge_normal[corner] : facet_normal(tree->mesh, n->triangle);
+  int64_t corner = 3 * (int64_t)n->triangle + n->at.k;
+  if (n->at.part == TL_ON_VERTEX) return tree->vertex_normal[tree->mesh->corner[corner]];
+  return n->at.part == TL_ON_EDGE ? tree->edge_normal[corner]
+                                  : facet_normal(tree->mesh, n->triangle);
 }
 
 double tl_triangle_tree_distance(const TlTriangleTree *tree, TlVec3 p, TlVec3 *nearest) {
   Nearest n = find_nearest(tree, p);
-  if (nearest) *nearest = n.p;
-  double side = tl_dot(tl_sub(p, n.p), normal_at(tree, &n));
+  if (nearest) *nearest = n.at.p;
+  double side = tl_dot(tl_sub(p, n.at.p), normal_at(tree, &n));
   return side < 0 ? -sqrt(n.d2) : sqrt(n.d2);
 }
 
