@@ -102,6 +102,15 @@ typedef struct TlLink {
   int32_t load_bytes, result_bytes;
 } TlLink;
 
+/* Pairs that are to be solved, as they were found on a rank. Borrowed. */
+typedef struct TlPairList {
+  TlPair *pair;
+  int32_t count;
+  TlContact *contact; /* theirs */
+  const TlLink *link; /* of joints and bonds among them: link[pair.link - 1] */
+  int32_t links;
+} TlPairList;
+
 /* Scratch of the sweeps: bytes a contact for what they read of it, and for what steps beyond sweeps compare (rest.c);
  * doubles an island for these steps (beyond.h). */
 enum { TL_SWEEP_BYTES = 192, TL_COMPARE_BYTES = 48, TL_BEYOND_VALUES = 5 };

@@ -18,14 +18,12 @@ typedef struct Entry {
 
 typedef struct Making {
   TlMovers movers;
-  TlPair *pairs;
-  TlContact *contacts;
-  int32_t count;
+  TlPairList found;
   const TlSync *sync;
   TlArena *arena;
   bool on_place; /* contacts stay where they are */
   TlIslands islands;
-  TlPlacing *plan; /* [count] */
+  TlPlacing *plan; /* [found.count] */
   TlGuests guests;
   int32_t phases;  /* of the group that is solved by cells */
   int32_t *group;  /* [islands] of this rank's islands; -1 */
@@ -75,9 +73,9 @@ static TlPlacing plan_pair(const Making *m, const TlPair *p) {
 }
 
 static TlStatus make_plans(Making *m, TlGroups *groups) {
-  m->plan = tl_arena_push(m->arena, (size_t)m->count + 1, sizeof *m->plan);
+  m->plan = tl_arena_push(m->arena, (size_t)m->found.count + 1, sizeof *m->plan);
   if (!m->plan) return TL_ENOMEM;
-  for (int32_t i = 0; i < m->count; i++) m->plan[i] = plan_pair(m, &m->pairs[i]);
+  for (int32_t i = 0; i < m->found.count; i++) m->plan[i] = plan_pair(m, &m->found.pair[i]);
   if (m->sync) TL_TRY(place_solves(m, &groups->solve_at));
   for (int32_t i = 0; i < m->islands.shared; i++)
     if (m->islands.all[i].solver == TL_BY_CELLS) {
@@ -164,10 +162,11 @@ static TlStatus sort_entries(Making *m, int32_t groups, int32_t **start) {
 
 static TlStatus enter_all(Making *m, int32_t groups, int32_t **start) {
   int32_t me = m->sync ? m->sync->rank : 0;
-  m->entry = tl_arena_push(m->arena, (size_t)(m->count + m->guests.pairs) + 1, sizeof *m->entry);
+  m->entry =
+      tl_arena_push(m->arena, (size_t)(m->found.count + m->guests.pairs) + 1, sizeof *m->entry);
   if (!m->entry) return TL_ENOMEM;
-  for (int32_t i = 0; i < m->count; i++) {
-    const TlPair *p = &m->pairs[i];
+  for (int32_t i = 0; i < m->found.count; i++) {
+    const TlPair *p = &m->found.pair[i];
     if (m->plan[i].solver == me)
       enter(m, p, &m->plan[i], m->group[tl_island_of(&m->islands, p)], i);
   }
@@ -247,28 +246,30 @@ static void hand_out(TlGroups *groups, const SweepScratch *scratch) {
  * was found stays as it is. */
 static TlStatus lay_out(Making *m, TlGroups *groups) {
   int32_t points = 0, here = 0;
-  for (int32_t i = 0; i < m->count; i++) here += m->pairs[i].count;
+  for (int32_t i = 0; i < m->found.count; i++) here += m->found.pair[i].count;
   points = here + m->guests.contacts;
-  TlPair *pair = tl_arena_push(m->arena, (size_t)(m->count + m->guests.pairs) + 1, sizeof *pair);
+  TlPair *pair =
+      tl_arena_push(m->arena, (size_t)(m->found.count + m->guests.pairs) + 1, sizeof *pair);
   TlContact *contact = tl_arena_push(m->arena, (size_t)points + 1, sizeof *contact);
   SweepScratch scratch;
   if (!pair || !contact || !make_scratch(m->arena, points, m->entries, &scratch)) return TL_ENOMEM;
   if (m->sync) {
     groups->pair_ns = tl_arena_push(m->arena, (size_t)m->entries + 1, sizeof *groups->pair_ns);
-    groups->found_ns = tl_arena_push(m->arena, (size_t)m->count + 1, sizeof *groups->found_ns);
+    groups->found_ns =
+        tl_arena_push(m->arena, (size_t)m->found.count + 1, sizeof *groups->found_ns);
     if (!groups->pair_ns || !groups->found_ns) return TL_ENOMEM;
     memset(groups->pair_ns, 0, ((size_t)m->entries + 1) * sizeof *groups->pair_ns);
-    memset(groups->found_ns, 0, ((size_t)m->count + 1) * sizeof *groups->found_ns);
+    memset(groups->found_ns, 0, ((size_t)m->found.count + 1) * sizeof *groups->found_ns);
   }
-  const TlPair *from_pair = m->pairs;
-  const TlContact *from = m->contacts;
+  const TlPair *from_pair = m->found.pair;
+  const TlContact *from = m->found.contact;
   if (!m->sync) {
-    memcpy(pair, m->pairs, (size_t)m->count * sizeof *pair);
-    memcpy(contact, m->contacts, (size_t)here * sizeof *contact);
+    memcpy(pair, m->found.pair, (size_t)m->found.count * sizeof *pair);
+    memcpy(contact, m->found.contact, (size_t)here * sizeof *contact);
     from_pair = pair;
     from = contact;
-    pair = m->pairs;
-    contact = m->contacts;
+    pair = m->found.pair;
+    contact = m->found.contact;
   }
   groups->pair = pair;
   groups->contact = contact;
@@ -284,7 +285,7 @@ static TlStatus lay_out(Making *m, TlGroups *groups) {
     pair[i].stuck = false;
     at += p->count;
   }
-  for (int32_t i = 0, last = m->entries; !m->sync && i < m->count;
+  for (int32_t i = 0, last = m->entries; !m->sync && i < m->found.count;
        i++) { /* of bodies that are fixed */
     if (m->plan[i].solver >= 0) continue;
     memcpy(contact + at, from + from_pair[i].first, (size_t)from_pair[i].count * sizeof *contact);
@@ -301,10 +302,10 @@ static TlStatus lay_out(Making *m, TlGroups *groups) {
 static TlStatus list_pairs(const Making *m, TlGroups *groups) {
   TlPair *pair = tl_arena_push(m->arena, (size_t)m->entries + 1, sizeof *pair);
   if (!pair) return TL_ENOMEM;
-  for (int32_t i = 0; i < m->entries; i++) pair[i] = m->pairs[m->entry[i].from];
-  for (int32_t i = 0; i < m->count; i++) groups->contacts += m->pairs[i].count;
+  for (int32_t i = 0; i < m->entries; i++) pair[i] = m->found.pair[m->entry[i].from];
+  for (int32_t i = 0; i < m->found.count; i++) groups->contacts += m->found.pair[i].count;
   groups->pair = pair;
-  groups->contact = m->contacts;
+  groups->contact = m->found.contact;
   hand_out(groups, NULL);
   return TL_OK;
 }
@@ -344,33 +345,25 @@ static TlStatus make_routes(const Making *m, TlGroups *groups) {
                            .phase = m->entry[i].phase,
                            .by_cells = groups->shared && m->entry[i].group == 0};
   }
-  return tl_share_routes(groups->share, &m->movers, &m->islands, m->pairs, m->count, m->plan,
-                         &m->guests, solved, m->entries, m->phases);
+  return tl_share_routes(groups->share, &m->islands, &m->guests, solved, m->entries, m->phases);
 }
 
 /* on_place: on one rank, pairs and contacts stay as they were found. */
-static TlStatus make(const TlMovers *movers, TlPair *pairs, int32_t count, TlContact *contacts,
-                     const TlLink *link, int32_t links, bool on_place, const TlSync *sync,
-                     TlArena *arena, TlGroups *groups) {
-  *groups = (TlGroups){.bodies = movers->total,
-                       .found_pair = pairs,
-                       .found = count,
-                       .found_contact = contacts,
-                       .link = link};
+static TlStatus make(const TlMovers *movers, const TlPairList *found, bool on_place,
+                     const TlSync *sync, TlArena *arena, TlGroups *groups) {
+  *groups = (TlGroups){.bodies = movers->total, .found = *found, .link = found->link};
   Making m = {.movers = *movers,
               .on_place = on_place && !sync,
-              .pairs = pairs,
-              .contacts = contacts,
-              .count = count,
+              .found = *found,
               .sync = sync,
               .arena = arena};
   int32_t *start;
-  TL_TRY(tl_islands_find(movers, pairs, count, sync, arena, &m.islands));
+  TL_TRY(tl_islands_find(movers, found->pair, found->count, sync, arena, &m.islands));
   groups->islands_found = m.islands;
   TL_TRY(make_plans(&m, groups));
   if (sync) {
-    TL_TRY(tl_share_pairs(movers, sync, arena, &m.islands, pairs, count, contacts, link, links,
-                          m.plan, &groups->share, &m.guests));
+    TL_TRY(tl_share_open(movers, sync, arena, &groups->share));
+    TL_TRY(tl_share_pairs(groups->share, &m.islands, found, m.plan, &m.guests));
     groups->link = m.guests.link;
   }
   TL_TRY(number_groups(&m, groups));
@@ -383,22 +376,20 @@ static TlStatus make(const TlMovers *movers, TlPair *pairs, int32_t count, TlCon
   return make_routes(&m, groups);
 }
 
-TlStatus tl_groups_make(const TlBodies *b, const TlDynamics *dynamics, TlPair *pairs, int32_t count,
-                        TlContact *contacts, const TlSolveCost *last, const TlSync *sync,
-                        TlArena *arena, TlGroups *groups) {
+TlStatus tl_groups_make(const TlBodies *b, const TlDynamics *dynamics, const TlPairList *found,
+                        const TlSolveCost *last, const TlSync *sync, TlArena *arena,
+                        TlGroups *groups) {
   TlMovers movers = tl_movers(b, dynamics);
   movers.last = last;
-  return make(&movers, pairs, count, contacts, NULL, 0, false, sync, arena, groups);
+  return make(&movers, found, false, sync, arena, groups);
 }
 
-TlStatus tl_groups_list(const TlMovers *movers, TlPair *pairs, int32_t count, TlContact *contacts,
-                        const TlLink *link, int32_t links, const TlSync *sync, TlArena *arena,
-                        TlGroups *groups) {
-  return make(movers, pairs, count, contacts, link, links, true, sync, arena, groups);
+TlStatus tl_groups_list(const TlMovers *movers, const TlPairList *found, const TlSync *sync,
+                        TlArena *arena, TlGroups *groups) {
+  return make(movers, found, true, sync, arena, groups);
 }
 
 TlStatus tl_groups_home(const TlGroups *groups, const TlDynamics *dynamics) {
   if (!groups->share) return TL_OK;
-  return tl_share_home(groups->share, groups->found_pair, groups->found_ns, groups->found_contact,
-                       groups->contact, groups->pair_ns, dynamics);
+  return tl_share_home(groups->share, groups->contact, groups->pair_ns, groups->found_ns, dynamics);
 }

@@ -657,9 +657,7 @@ static void centre_joints(const TlNsRows *r) {
 TlStatus tl_nonsmooth_rows(TlNsRows *r) {
   const TlBodies *b = r->bodies;
   TlNsProblem *q = &r->problem;
-  TlPair *pairs;
   Item *item;
-  int32_t count;
   *q = (TlNsProblem){0};
   TlMovers movers = tl_movers(b, dynamics_of(r));
   movers.last = r->last;
@@ -673,9 +671,9 @@ TlStatus tl_nonsmooth_rows(TlNsRows *r) {
   }
   centre_joints(r);
   TL_TRY(note_carried(r, &movers));
-  TL_TRY(list_pairs(r, &pairs, &count));
-  TL_TRY(tl_groups_list(&movers, pairs, count, r->between, r->link, r->links, r->sync, r->arena,
-                        &r->groups));
+  TlPairList found = {.contact = r->between, .link = r->link, .links = r->links};
+  TL_TRY(list_pairs(r, &found.pair, &found.count));
+  TL_TRY(tl_groups_list(&movers, &found, r->sync, r->arena, &r->groups));
   r->contact = r->groups.contact;
   r->dynamics_all = r->groups.share ? tl_share_dynamics(r->groups.share) : movers.dynamics;
   q->bodies = 1 + (int32_t)(r->groups.share ? tl_share_bodies(r->groups.share) : b->total);

@@ -27,15 +27,17 @@ typedef struct Result {
 struct TlShare {
   const TlSync *sync;
   TlArena *arena;
-  int64_t total, bodies; /* local bodies; and guests */
-  int64_t *id;           /* of each */
-  int32_t *owner;        /* rank that owns it */
+  int64_t owned, total, bodies; /* bodies: owned, with ghosts, with guests too */
+  int64_t *id;                  /* of each */
+  int32_t *owner;               /* rank that owns it */
   bool *movable;
   double *inverse_mass;
   TlSym3 *inverse_inertia;
   TlDynamics dynamics;
   TlTwist *twists;
-  TlVec3 *carried;                      /* of guests */
+  TlVec3 *carried; /* of guests */
+  TlPairList found;
+  const TlPlacing *plan;                /* of these */
   const TlLink *link;                   /* found here, and guests */
   Exchange scatter, collect;            /* of all bodies */
   Exchange spread_first, spread_second; /* of those in cells: to their owners, and from there */
@@ -158,8 +160,10 @@ static TlLink link_of(const TlLink *link, const TlPair *p) {
   return p->link > 0 ? link[p->link - 1] : (TlLink){0};
 }
 
-static TlStatus send_pairs(const TlShare *s, const TlIslands *is, const TlPair *pairs,
-                           int32_t count, const TlContact *contacts, const TlPlacing *plan) {
+static TlStatus send_pairs(const TlShare *s, const TlIslands *is) {
+  const TlPair *pairs = s->found.pair;
+  const TlPlacing *plan = s->plan;
+  const int32_t count = s->found.count;
   for (int r = 0; r < s->sync->ranks; r++) {
     if (!is->sends_to[r]) continue;
     size_t size = sizeof(int64_t); /* never empty: then it would not be sent at all */
@@ -192,7 +196,7 @@ static TlStatus send_pairs(const TlShare *s, const TlIslands *is, const TlPair *
                          .b = cargo_body(s, p->b)};
       at = put(at, &cargo, sizeof cargo);
       for (int32_t k = 0; k < p->count; k++) {
-        CargoContact contact = cargo_contact(&contacts[p->first + k]);
+        CargoContact contact = cargo_contact(&s->found.contact[p->first + k]);
         at = put(at, &contact, sizeof contact);
       }
       at = put(at, link.load, (size_t)link.load_bytes);
@@ -433,30 +437,37 @@ static TlStatus take_pairs(TlShare *s, const Arrival *arrival, const Register *r
   return TL_OK;
 }
 
-TlStatus tl_share_pairs(const TlMovers *b, const TlSync *sync, TlArena *arena, const TlIslands *is,
-                        const TlPair *pairs, int32_t count, const TlContact *contacts,
-                        const TlLink *link, int32_t links, const TlPlacing *plan, TlShare **share,
-                        TlGuests *guests) {
-  *guests = (TlGuests){.links = links};
+TlStatus tl_share_open(const TlMovers *b, const TlSync *sync, TlArena *arena, TlShare **share) {
   TlShare *s = *share = tl_arena_push(arena, 1, sizeof *s);
-  Arrival *arrival = tl_arena_push(arena, (size_t)sync->ranks, sizeof *arrival);
+  if (!s) return TL_ENOMEM;
+  *s = (TlShare){
+      .sync = sync, .arena = arena, .owned = b->owned, .total = b->total, .bodies = b->total};
+  return list_local(s, b);
+}
+
+TlStatus tl_share_pairs(TlShare *s, const TlIslands *is, const TlPairList *found,
+                        const TlPlacing *plan, TlGuests *guests) {
+  const size_t links = (size_t)found->links;
+  Arrival *arrival = tl_arena_push(s->arena, (size_t)s->sync->ranks, sizeof *arrival);
   Register reg = {0};
-  if (!s || !arrival) return TL_ENOMEM;
-  *s = (TlShare){.sync = sync, .arena = arena, .total = b->total, .bodies = b->total, .link = link};
-  TL_TRY(list_local(s, b));
-  TL_TRY(send_pairs(s, is, pairs, count, contacts, plan));
+  *guests = (TlGuests){.links = found->links};
+  if (!arrival) return TL_ENOMEM;
+  s->found = *found;
+  s->plan = plan;
+  s->link = found->link;
+  TL_TRY(send_pairs(s, is));
   TL_TRY(receive_pairs(s, is, arrival, guests));
-  TL_TRY(sync->wait(sync->ctx));
-  guests->link = tl_arena_push(arena, (size_t)links + (size_t)guests->pairs + 1, sizeof *link);
+  TL_TRY(s->sync->wait(s->sync->ctx));
+  guests->link = tl_arena_push(s->arena, links + (size_t)guests->pairs + 1, sizeof *guests->link);
   if (!guests->link) return TL_ENOMEM;
-  if (links > 0) memcpy(guests->link, link, (size_t)links * sizeof *link);
+  if (links > 0) memcpy(guests->link, found->link, links * sizeof *guests->link);
   s->link = guests->link;
   if (guests->pairs > 0) {
     TL_TRY(open_register(s, guests, arrival, &reg));
     TL_TRY(take_pairs(s, arrival, &reg, guests));
   }
-  TlTwist *twist = tl_arena_push(arena, (size_t)s->bodies + 1, sizeof *twist);
-  s->twists = tl_arena_push(arena, (size_t)s->bodies + 1, sizeof *s->twists);
+  TlTwist *twist = tl_arena_push(s->arena, (size_t)s->bodies + 1, sizeof *twist);
+  s->twists = tl_arena_push(s->arena, (size_t)s->bodies + 1, sizeof *s->twists);
   if (!twist || !s->twists) return TL_ENOMEM;
   s->dynamics = (TlDynamics){twist, s->inverse_mass, s->inverse_inertia};
   return TL_OK;
@@ -496,14 +507,15 @@ static void sort_moves(Moves *m) {
   m->count = kept;
 }
 
-/* Of [from, to): the bodies, and a parcel a rank. */
-static TlStatus pack_list(TlArena *arena, const Move *move, int32_t count, Parcel **parcel,
-                          int32_t *parcels, int32_t **body) {
-  *parcel = tl_arena_push(arena, (size_t)count + 1, sizeof **parcel);
-  *body = tl_arena_push(arena, (size_t)count + 1, sizeof **body);
+/* The bodies, and a parcel a rank. */
+static TlStatus pack_list(TlArena *arena, Moves m, Parcel **parcel, int32_t *parcels,
+                          int32_t **body) {
+  const Move *move = m.move;
+  *parcel = tl_arena_push(arena, (size_t)m.count + 1, sizeof **parcel);
+  *body = tl_arena_push(arena, (size_t)m.count + 1, sizeof **body);
   if (!*parcel || !*body) return TL_ENOMEM;
   *parcels = 0;
-  for (int32_t i = 0; i < count; i++) {
+  for (int32_t i = 0; i < m.count; i++) {
     if (i == 0 || move[i].rank != move[i - 1].rank)
       (*parcel)[(*parcels)++] = (Parcel){move[i].rank, i, 0};
     (*parcel)[*parcels - 1].count++;
@@ -512,10 +524,9 @@ static TlStatus pack_list(TlArena *arena, const Move *move, int32_t count, Parce
   return TL_OK;
 }
 
-static TlStatus make_exchange(TlArena *arena, const Move *out, int32_t outs, const Move *in,
-                              int32_t ins, Exchange *e) {
-  TL_TRY(pack_list(arena, out, outs, &e->out, &e->outs, &e->out_body));
-  return pack_list(arena, in, ins, &e->in, &e->ins, &e->in_body);
+static TlStatus make_exchange(TlArena *arena, Moves out, Moves in, Exchange *e) {
+  TL_TRY(pack_list(arena, out, &e->out, &e->outs, &e->out_body));
+  return pack_list(arena, in, &e->in, &e->ins, &e->in_body);
 }
 
 static TlStatus run(const TlShare *s, const Exchange *e, void *values, size_t size) {
@@ -577,22 +588,24 @@ typedef struct Users {
   int32_t of_mines, by_mes;
 } Users;
 
-static TlStatus list_users(const TlShare *s, const TlMovers *b, const TlIslands *is,
-                           const TlPair *pairs, int32_t count, const TlPlacing *plan,
-                           const TlSolved *solved, int32_t solved_count, Users *u) {
+static TlStatus list_users(const TlShare *s, const TlIslands *is, Users *u) {
+  const TlPair *pairs = s->found.pair;
+  const TlPlacing *plan = s->plan;
+  const TlSolved *solved = s->solved;
+  const int32_t count = s->found.count;
   u->of_mine = tl_arena_push(s->arena, 2 * (size_t)count + 1, sizeof *u->of_mine);
-  u->by_me = tl_arena_push(s->arena, 2 * (size_t)solved_count + 1, sizeof *u->by_me);
+  u->by_me = tl_arena_push(s->arena, 2 * (size_t)s->solved_count + 1, sizeof *u->by_me);
   if (!u->of_mine || !u->by_me) return TL_ENOMEM;
   for (int32_t i = 0; i < count; i++) {
     int32_t end[2] = {pairs[i].a, pairs[i].b};
     if (plan[i].island < 0) continue;
     bool cells = is->all[plan[i].island].solver == TL_BY_CELLS;
     for (int k = 0; k < 2; k++)
-      if (end[k] >= 0 && end[k] < b->owned && s->movable[end[k]])
+      if (end[k] >= 0 && end[k] < s->owned && s->movable[end[k]])
         u->of_mine[u->of_mines++] =
             (Use){s->id[end[k]], end[k], plan[i].phase, plan[i].solver, cells};
   }
-  for (int32_t i = 0; i < solved_count; i++) {
+  for (int32_t i = 0; i < s->solved_count; i++) {
     int32_t end[2] = {solved[i].pair->a, solved[i].pair->b};
     for (int k = 0; k < 2; k++)
       if (end[k] >= 0 && s->movable[end[k]] &&
@@ -688,46 +701,28 @@ static TlStatus moves_for(const TlShare *s, int32_t count, Moves *m) {
   return m->move ? TL_OK : TL_ENOMEM;
 }
 
-/* From owners to users; to_users and its counterpart. only_cells: of bodies in cells alone. */
-static TlStatus list_scatter(const TlShare *s, const Users *u, bool only_cells, Exchange *e) {
-  Moves out, in;
-  TL_TRY(moves_for(s, u->of_mines, &out));
-  TL_TRY(moves_for(s, u->by_mes, &in));
+/* From owners to users, or home: from the one user, or from the first one in a sweep, to the owner.
+ * only_cells: of bodies in cells alone. stops: as tell_tours has them. */
+static TlStatus list_exchange(const TlShare *s, const Users *u, const Stop *stops, bool home,
+                              bool only_cells, Exchange *e) {
+  Moves mine, used;
+  TL_TRY(moves_for(s, u->of_mines, &mine));
+  TL_TRY(moves_for(s, u->by_mes, &used));
   for (int32_t i = 0; i < u->of_mines; i++) {
     const Use *use = &u->of_mine[i];
-    if (use->rank != s->sync->rank && (use->by_cells || !only_cells))
-      add_move(&out, 0, use->rank, use->body, use->id);
+    bool first = i == 0 || u->of_mine[i - 1].id != use->id;
+    bool listed = use->by_cells ? first || !home : !only_cells;
+    if (listed && use->rank != s->sync->rank) add_move(&mine, 0, use->rank, use->body, use->id);
   }
-  for (int32_t i = 0; i < u->by_mes; i++) {
+  for (int32_t i = 0, n = 0; i < u->by_mes; i++) {
     const Use *use = &u->by_me[i];
-    if (use->rank != s->sync->rank && (use->by_cells || !only_cells))
-      add_move(&in, 0, use->rank, use->body, use->id);
+    bool first = use->by_cells && stops[n++].first;
+    bool listed = use->by_cells ? first || !home : !only_cells;
+    if (listed && use->rank != s->sync->rank) add_move(&used, 0, use->rank, use->body, use->id);
   }
-  sort_moves(&out);
-  sort_moves(&in);
-  return make_exchange(s->arena, out.move, out.count, in.move, in.count, e);
-}
-
-/* Back to the owners: from the one user, or from the first one in a sweep. */
-static TlStatus list_collect(const TlShare *s, const Users *u, const Stop *stops, bool only_cells,
-                             Exchange *e) {
-  Moves out, in;
-  TL_TRY(moves_for(s, u->by_mes, &out));
-  TL_TRY(moves_for(s, u->of_mines, &in));
-  int32_t n = 0;
-  for (int32_t i = 0; i < u->by_mes; i++) {
-    const Use *use = &u->by_me[i];
-    bool first = use->by_cells ? stops[n++].first : !only_cells;
-    if (first && use->rank != s->sync->rank) add_move(&out, 0, use->rank, use->body, use->id);
-  }
-  for (int32_t i = 0; i < u->of_mines; i++) {
-    const Use *use = &u->of_mine[i];
-    bool first = use->by_cells ? i == 0 || u->of_mine[i - 1].id != use->id : !only_cells;
-    if (first && use->rank != s->sync->rank) add_move(&in, 0, use->rank, use->body, use->id);
-  }
-  sort_moves(&out);
-  sort_moves(&in);
-  return make_exchange(s->arena, out.move, out.count, in.move, in.count, e);
+  sort_moves(&mine);
+  sort_moves(&used);
+  return home ? make_exchange(s->arena, used, mine, e) : make_exchange(s->arena, mine, used, e);
 }
 
 static TlStatus list_after(TlShare *s, const Users *u, const Stop *stops, int32_t phases) {
@@ -751,7 +746,8 @@ static TlStatus list_after(TlShare *s, const Users *u, const Stop *stops, int32_
     int32_t o_end = o, i_end = i;
     while (o_end < out.count && out.move[o_end].phase == p) o_end++;
     while (i_end < in.count && in.move[i_end].phase == p) i_end++;
-    TL_TRY(make_exchange(s->arena, out.move + o, o_end - o, in.move + i, i_end - i, &s->after[p]));
+    TL_TRY(make_exchange(s->arena, (Moves){out.move + o, o_end - o},
+                         (Moves){in.move + i, i_end - i}, &s->after[p]));
     o = o_end;
     i = i_end;
   }
@@ -773,8 +769,9 @@ static Result result_of(int32_t rank, int32_t number, const TlPair *pair) {
 }
 
 /* away: to those that have found what is solved here; home: from the solvers of what was found. */
-static TlStatus list_results(TlShare *s, const TlPair *pairs, int32_t count, const TlPlacing *plan,
-                             const TlGuests *guests) {
+static TlStatus list_results(TlShare *s, const TlGuests *guests) {
+  const TlPlacing *plan = s->plan;
+  const int32_t count = s->found.count;
   s->away = tl_arena_push(s->arena, 2 * (size_t)s->solved_count + 1, sizeof *s->away);
   s->home = tl_arena_push(s->arena, (size_t)count + 1, sizeof *s->home);
   if (!s->away || !s->home) return TL_ENOMEM;
@@ -789,27 +786,26 @@ static TlStatus list_results(TlShare *s, const TlPair *pairs, int32_t count, con
   }
   for (int32_t i = 0; i < count; i++)
     if (plan[i].solver != s->sync->rank && plan[i].island >= 0)
-      s->home[s->homes++] = result_of(plan[i].solver, i, &pairs[i]);
+      s->home[s->homes++] = result_of(plan[i].solver, i, &s->found.pair[i]);
   qsort(s->away, (size_t)s->aways, sizeof *s->away, by_rank_and_pair);
   qsort(s->home, (size_t)s->homes, sizeof *s->home, by_rank_and_pair);
   return TL_OK;
 }
 
-TlStatus tl_share_routes(TlShare *s, const TlMovers *b, const TlIslands *is, const TlPair *pairs,
-                         int32_t count, const TlPlacing *plan, const TlGuests *guests,
+TlStatus tl_share_routes(TlShare *s, const TlIslands *is, const TlGuests *guests,
                          const TlSolved *solved, int32_t solved_count, int32_t phases) {
   Users u = {0};
   Stop *stops;
   s->solved = solved;
   s->solved_count = solved_count;
-  TL_TRY(list_users(s, b, is, pairs, count, plan, solved, solved_count, &u));
+  TL_TRY(list_users(s, is, &u));
   TL_TRY(tell_tours(s, &u, &stops));
-  TL_TRY(list_scatter(s, &u, false, &s->scatter));
-  TL_TRY(list_collect(s, &u, stops, false, &s->collect));
-  TL_TRY(list_collect(s, &u, stops, true, &s->spread_first));
-  TL_TRY(list_scatter(s, &u, true, &s->spread_second));
+  TL_TRY(list_exchange(s, &u, stops, false, false, &s->scatter));
+  TL_TRY(list_exchange(s, &u, stops, true, false, &s->collect));
+  TL_TRY(list_exchange(s, &u, stops, true, true, &s->spread_first));
+  TL_TRY(list_exchange(s, &u, stops, false, true, &s->spread_second));
   TL_TRY(list_after(s, &u, stops, phases));
-  TL_TRY(list_results(s, pairs, count, plan, guests));
+  TL_TRY(list_results(s, guests));
   size_t most = (size_t)(u.of_mines > u.by_mes ? u.of_mines : u.by_mes) + 1;
   s->out = tl_arena_push(s->arena, most, TL_SHARE_BYTES);
   s->in = tl_arena_push(s->arena, most, TL_SHARE_BYTES);
@@ -879,22 +875,22 @@ static size_t reals_of(const TlShare *s, const TlPair *pair) {
 }
 
 /* What was found and solved here. */
-static void copy_back(const TlShare *s, TlPair *pairs, int32_t *pair_ns, TlContact *contacts,
-                      const TlContact *solved_contacts, const int32_t *solved_ns) {
+static void copy_back(const TlShare *s, const TlContact *solved_contacts, const int32_t *solved_ns,
+                      int32_t *found_ns) {
   for (int32_t i = 0; i < s->solved_count; i++) {
     const TlSolved *x = &s->solved[i];
     if (x->found < 0) continue;
-    TlPair *to = &pairs[x->found];
+    TlPair *to = &s->found.pair[x->found];
     to->stuck = x->pair->stuck;
-    pair_ns[x->found] = solved_ns[i];
-    memcpy(&contacts[to->first], &solved_contacts[x->pair->first],
-           (size_t)to->count * sizeof *contacts);
+    found_ns[x->found] = solved_ns[i];
+    memcpy(&s->found.contact[to->first], &solved_contacts[x->pair->first],
+           (size_t)to->count * sizeof *solved_contacts);
   }
 }
 
-TlStatus tl_share_home(const TlShare *s, TlPair *pairs, int32_t *pair_ns, TlContact *contacts,
-                       const TlContact *solved_contacts, const int32_t *solved_ns,
-                       const TlDynamics *dynamics) {
+TlStatus tl_share_home(const TlShare *s, const TlContact *solved_contacts, const int32_t *solved_ns,
+                       int32_t *found_ns, const TlDynamics *dynamics) {
+  TlPair *pairs = s->found.pair;
   size_t out = 0, in = 0;
   for (int32_t i = 0; i < s->aways; i++) out += reals_of(s, s->solved[s->away[i].pair].pair);
   for (int32_t i = 0; i < s->homes; i++) in += reals_of(s, &pairs[s->home[i].pair]);
@@ -919,11 +915,11 @@ TlStatus tl_share_home(const TlShare *s, TlPair *pairs, int32_t *pair_ns, TlCont
         s->sync->send(s->sync->ctx, s->away[i].rank, start, (size_t)(to - start) * sizeof *start));
   }
   TL_TRY(s->sync->wait(s->sync->ctx));
-  copy_back(s, pairs, pair_ns, contacts, solved_contacts, solved_ns);
+  copy_back(s, solved_contacts, solved_ns, found_ns);
   const double *at = take;
   for (int32_t i = 0; i < s->homes; i++) {
     TlPair *pair = &pairs[s->home[i].pair];
-    at = take_result(at, pair, &pair_ns[s->home[i].pair], contacts, link_of(s->link, pair),
+    at = take_result(at, pair, &found_ns[s->home[i].pair], s->found.contact, link_of(s->link, pair),
                      dynamics);
   }
   return TL_OK;

@@ -47,17 +47,14 @@ typedef struct TlSolved {
 
 typedef struct TlShare TlShare;
 
-/* Pairs go to their solvers; link: [links] of the pairs that are links. Memory from the arena.
- * Collective. */
-TlStatus tl_share_pairs(const TlMovers *movers, const TlSync *sync, TlArena *arena,
-                        const TlIslands *islands, const TlPair *pairs, int32_t count,
-                        const TlContact *contacts, const TlLink *link, int32_t links,
-                        const TlPlacing *plan, TlShare **share, TlGuests *guests);
+/* The local bodies, before any guest has come. Memory, of what follows too, from the arena. */
+TlStatus tl_share_open(const TlMovers *movers, const TlSync *sync, TlArena *arena, TlShare **share);
+/* Pairs go to their solvers. `found` and the plan of its pairs stay with the share. Collective. */
+TlStatus tl_share_pairs(TlShare *share, const TlIslands *islands, const TlPairList *found,
+                        const TlPlacing *plan, TlGuests *guests);
 /* Who hands what to whom; `solved` is borrowed. Collective. */
-TlStatus tl_share_routes(TlShare *share, const TlMovers *movers, const TlIslands *islands,
-                         const TlPair *pairs, int32_t count, const TlPlacing *plan,
-                         const TlGuests *guests, const TlSolved *solved, int32_t solved_count,
-                         int32_t phases);
+TlStatus tl_share_routes(TlShare *share, const TlIslands *islands, const TlGuests *guests,
+                         const TlSolved *solved, int32_t solved_count, int32_t phases);
 
 const TlSync *tl_share_sync(const TlShare *share);
 int64_t tl_share_bodies(const TlShare *share); /* local ones and guests */
@@ -79,9 +76,8 @@ TlStatus tl_share_hand_on(const TlShare *share, int32_t phase, void *values, siz
                           void (*arrived)(const void *walk, int32_t body), const void *walk);
 /* What the pairs bore (ETM and resting impulses, `touched`, `stuck`; the results of links) to those that have
  * found them: into the pairs, contacts and links that tl_share_pairs was given; and from solved_ns, one a solved pair, what
- * its solve took, into pair_ns, one a found pair. */
-TlStatus tl_share_home(const TlShare *share, TlPair *pairs, int32_t *pair_ns, TlContact *contacts,
-                       const TlContact *solved_contacts, const int32_t *solved_ns,
-                       const TlDynamics *dynamics);
+ * its solve took, into found_ns, one a found pair. Collective. */
+TlStatus tl_share_home(const TlShare *share, const TlContact *solved_contacts,
+                       const int32_t *solved_ns, int32_t *found_ns, const TlDynamics *dynamics);
 
 #endif

@@ -31,11 +31,9 @@ typedef struct TlGroups {
   TlPair *pair;    /* of all groups, one after the other */
   TlContact *contact;
   int32_t contacts;
-  const TlLink *link;    /* of the pairs that are links, those of guests too */
-  struct TlShare *share; /* with sync */
-  TlPair *found_pair;    /* what was given; on one rank it is `pair` and `contact` */
-  TlContact *found_contact;
-  int32_t found;
+  const TlLink *link;      /* of the pairs that are links, those of guests too */
+  struct TlShare *share;   /* with sync */
+  TlPairList found;        /* what was given; on one rank it is `pair` and `contact` */
   TlIslands islands_found; /* what the groups were made from */
   int32_t *
       pair_ns; /* with sync, of `pair`: impulses (TlGroup), from which the caller makes what its solve takes */
@@ -47,13 +45,12 @@ typedef struct TlGroups {
  * count renewed; on several they stay, and what is solved here is copied. The bodies' velocities may
  * change until a stage begins. last: of this rank, by which cells are given to ranks (islands.h); may be NULL. All
  * memory from the arena. Collective when sync is set. */
-TlStatus tl_groups_make(const TlBodies *bodies, const TlDynamics *dynamics, TlPair *pairs,
-                        int32_t pair_count, TlContact *contacts, const TlSolveCost *last,
-                        const TlSync *sync, TlArena *arena, TlGroups *groups);
+TlStatus tl_groups_make(const TlBodies *bodies, const TlDynamics *dynamics, const TlPairList *found,
+                        const TlSolveCost *last, const TlSync *sync, TlArena *arena,
+                        TlGroups *groups);
 /* The same of bodies or of units that take their place. Each group's pairs are a copy in its order; on
- * one rank contacts stay where they are. Joints and bonds are among the pairs: link[pair.link - 1]. */
-TlStatus tl_groups_list(const TlMovers *movers, TlPair *pairs, int32_t pair_count,
-                        TlContact *contacts, const TlLink *link, int32_t links, const TlSync *sync,
+ * one rank contacts stay where they are. Joints and bonds may be among the pairs. */
+TlStatus tl_groups_list(const TlMovers *movers, const TlPairList *found, const TlSync *sync,
                         TlArena *arena, TlGroups *groups);
 /* After the stages: what the pairs that tl_groups_make was given have borne (`impulse`, `rest`,
  * `touched`, `stuck`), and what they took, wherever they were solved. Collective. */

@@ -314,8 +314,8 @@ static TlStatus begin_work(const TlStep *s) {
 void tl_step_charge(const TlStep *s, const TlGroups *groups) {
   TlBodies *b = &s->state->bodies;
   for (int64_t i = 0; i < b->owned; i++) b->solve_at[i] = groups->solve_at[i];
-  for (int32_t i = 0; i < groups->found; i++) {
-    const TlPair *p = &groups->found_pair[i];
+  for (int32_t i = 0; i < groups->found.count; i++) {
+    const TlPair *p = &groups->found.pair[i];
     s->work->solve_ns[p->a] += groups->found_ns[i] / 2;
     s->work->solve_ns[p->b >= 0 ? p->b : p->a] += groups->found_ns[i] / 2;
   }

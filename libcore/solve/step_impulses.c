@@ -267,8 +267,9 @@ TlStatus tl_step_by_impulses(TlStep *s, TlStepReport *r) {
   r->detect_s = tl_clock_s() - start;
   r->detect_cpu_s = tl_clock_process_cpu_s() - cpu;
   tl_audit_enter(w->audit, TL_AUDIT_ISLANDS);
-  TL_TRY(tl_groups_make(b, &motion.real, w->found.pair, w->found.pairs, w->found.contact,
-                        &w->solve_mean, s->sync, &w->arena, &groups));
+  const TlPairList found = {
+      .pair = w->found.pair, .count = w->found.pairs, .contact = w->found.contact};
+  TL_TRY(tl_groups_make(b, &motion.real, &found, &w->solve_mean, s->sync, &w->arena, &groups));
   TlStage stage = {.groups = &groups};
   TL_TRY(stage_counts(&stage, &w->arena));
   TL_TRY(solve(s, &motion, &guides, &stage, r));

@@ -258,8 +258,8 @@ static TlStatus move_apart(const Recheck *r) {
   TlFound fresh;
   TlGroups groups;
   TL_TRY(tl_step_together(s->sync, make_contacts(r, &fresh)));
-  TL_TRY(tl_groups_make(b, &r->motion->pseudo, fresh.pair, fresh.pairs, fresh.contact, NULL,
-                        s->sync, &s->work->arena, &groups));
+  const TlPairList found = {.pair = fresh.pair, .count = fresh.pairs, .contact = fresh.contact};
+  TL_TRY(tl_groups_make(b, &r->motion->pseudo, &found, NULL, s->sync, &s->work->arena, &groups));
   memset(r->motion->pseudo.twist, 0, (size_t)b->total * sizeof *r->motion->pseudo.twist);
   TlPositionLaw law = {.rate = 1,
                        .slop = c->slop,

@@ -78,8 +78,8 @@ static inline TlStatus pack_connect(Pack *p, double reach, double mu, double e) 
   }
   memcpy(p->start, p->twist, (size_t)n * sizeof *p->start);
   TlDynamics d = pack_dynamics(p);
-  return tl_groups_make(&p->bodies, &d, p->pair, p->pairs, p->contact, NULL, NULL, &p->arena,
-                        &p->groups);
+  const TlPairList found = {.pair = p->pair, .count = p->pairs, .contact = p->contact};
+  return tl_groups_make(&p->bodies, &d, &found, NULL, NULL, &p->arena, &p->groups);
 }
 
 static inline TlStatus pack_reserve(Pack *p) {

@@ -311,8 +311,8 @@ START_TEST(a_fixed_body_joins_no_islands) {
   for (int i = 0; i < BODIES; i++) inverse_mass[i] = i == 7 ? 0 : 1;
   TlDynamics dynamics = {.inverse_mass = inverse_mass};
   TlContact *contacts = tl_calloc(PAIRS, sizeof *contacts);
-  CK_OK(tl_groups_make(&rig.bodies, &dynamics, pairs, PAIRS, contacts, NULL, NULL, &rig.arena,
-                       &groups));
+  const TlPairList found = {.pair = pairs, .count = PAIRS, .contact = contacts};
+  CK_OK(tl_groups_make(&rig.bodies, &dynamics, &found, NULL, NULL, &rig.arena, &groups));
   ck_assert(groups.islands >= 2 && groups.islands == groups.count);
   ck_assert(groups.largest <= BODIES / 2);
   int64_t listed = 0;
