@@ -113,8 +113,9 @@ TlStatus tl_apparatus_add_platen(TlSetup *setup, const TlShapeSetup *of, const c
 
 TlStatus tl_apparatus_mark_platen(TlRun *run, int64_t first_placed, int64_t *platen) {
   TlBodies *b = &run->state->dem.bodies;
+  TlStatus status = TL_OK;
   *platen = first_placed + tl_placed_count(&run->model->setup) - 1;
-  for (int64_t i = 0; i < b->owned; i++) {
+  for (int64_t i = 0; i < b->owned && status == TL_OK; i++) {
     if (b->id[i] != *platen) continue;
     b->flags[i] |= TL_BODY_GUIDED;
     b->colliders.material[b->first[i]] = tl_material_of_platen(&run->model->setup);
@@ -124,28 +125,29 @@ TlStatus tl_apparatus_mark_platen(TlRun *run, int64_t first_placed, int64_t *pla
                              .anchor_high = b->position[i],
                              .axis_high = {0, 0, 1},
                              .turn = b->rotation[i]};
-    TL_TRY(tl_pair_state_add(&b->pairs, TL_SLIDERS, &piston));
+    status = tl_pair_state_add(&b->pairs, TL_SLIDERS, &piston);
   }
   tl_pair_rows_sort(&b->pairs.of[TL_SLIDERS], TL_SLIDERS);
-  return TL_OK;
+  return tl_comm_agree(run->comm, status);
 }
 
-TlStatus tl_apparatus_look(TlRun *run, TlApparatusSpecimen *s, int64_t *escaped) {
+TlStatus tl_apparatus_look(TlRun *run, const double base_m[3], int64_t platen, double thick_m,
+                           TlApparatusSpecimen *s, int64_t *escaped) {
   TlBodies *b = &run->state->dem.bodies;
-  TlExact platen[2] = {{{0}}, {{0}}},
-          sum[2] = {{{0}}, {{0}}}; /* sums: mass by the grains' density, true mass */
-  int64_t count[2] = {0, 0};       /* grains between the faces, beyond them */
+  TlExact face[2] = {{{0}}, {{0}}}, /* of the platen: its height, its mass */
+      sum[2] = {{{0}}, {{0}}};      /* mass by the grains' density, true mass */
+  int64_t count[2] = {0, 0};        /* grains between the faces, beyond them */
   for (int64_t i = 0; i < b->owned; i++)
-    if (b->id[i] == s->platen) {
-      tl_exact_add(&platen[0], b->position[i].z - 0.5 * s->thick_m);
-      tl_exact_add(&platen[1], b->mass[i]);
+    if (b->id[i] == platen) {
+      tl_exact_add(&face[0], b->position[i].z - 0.5 * thick_m);
+      tl_exact_add(&face[1], b->mass[i]);
     }
-  TL_TRY(tl_comm_sum_int(run->comm, platen[0].limb, 2 * TL_EXACT_LIMBS));
-  const double top = tl_exact_value(&platen[0]), down = -run->model->setup.gravity_m_s2[2];
+  TL_TRY(tl_comm_sum_int(run->comm, face[0].limb, 2 * TL_EXACT_LIMBS));
+  const double top = tl_exact_value(&face[0]), down = -run->model->setup.gravity_m_s2[2];
   for (int64_t i = 0; i < b->owned; i++) {
     TlVec3 x = b->position[i];
     if (!tl_apparatus_is_grain(b, i)) continue;
-    bool beyond = x.z <= s->base_m[2] || x.z >= top;
+    bool beyond = x.z <= base_m[2] || x.z >= top;
     if (!beyond) tl_exact_add(&sum[0], tl_run_plain_mass(run, i));
     if (!beyond) tl_exact_add(&sum[1], b->mass[i]);
     count[beyond]++;
@@ -158,8 +160,8 @@ TlStatus tl_apparatus_look(TlRun *run, TlApparatusSpecimen *s, int64_t *escaped)
   }
   TL_TRY(tl_comm_sum_int(run->comm, sum[0].limb, 2 * TL_EXACT_LIMBS));
   TL_TRY(tl_comm_sum_int(run->comm, count, 2));
-  s->platen_N = down * tl_exact_value(&platen[1]);
-  s->height_m = top - s->base_m[2];
+  s->platen_N = down * tl_exact_value(&face[1]);
+  s->height_m = top - base_m[2];
   s->solid_m3 = tl_exact_value(&sum[0]) / tl_setup_solver(&run->model->setup).density_kg_m3;
   s->weight_N = down * tl_exact_value(&sum[1]);
   s->grains = count[0];
@@ -203,7 +205,7 @@ TlStatus tl_apparatus_press(TlRun *run, double load_N, double platen_weight_N,
       .kind = TL_SLIDERS, .number = TL_PISTON, .load = platen_weight_N - load_N};
   run->controls.damping_per_s =
       damping_per_s < 0 ? run->model->setup.contact.damping_per_s : damping_per_s;
-  return tl_controls_set_joint(&run->controls, &piston);
+  return tl_comm_agree(run->comm, tl_controls_set_joint(&run->controls, &piston));
 }
 
 void tl_apparatus_say_weight(const TlRun *run, double platen_weight_N, double area_m2,

@@ -128,29 +128,28 @@ struct TlWallSetup *tl_apparatus_add_wall(struct TlSetup *setup, int kind, const
  * middle stands at position_m. */
 TlStatus tl_apparatus_add_platen(struct TlSetup *setup, const struct TlShapeSetup *shape,
                                  const char *name, const double position_m[3]);
-/* The platen, the last placed body, has the platens' material and slides on a vertical piston, the
- * constraint TL_PISTON; *platen: its id. */
+/* Collective. The platen, the last placed body, has the platens' material and slides on a vertical
+ * piston, the constraint TL_PISTON; *platen: its id. */
 enum { TL_PISTON = 0 };
 TlStatus tl_apparatus_mark_platen(struct TlRun *run, int64_t first_placed, int64_t *platen);
-/* The specimen between a base and a platen that covers its whole area. */
+/* The specimen between a base and a platen that covers its whole area; of all ranks. */
 typedef struct TlApparatusSpecimen {
-  int64_t platen;            /* id of its body */
-  double base_m[3], thick_m; /* middle of the base's face; thickness of the platen */
-  /* of all ranks */
   double platen_N; /* weight of the platen, downwards */
   double height_m; /* from the base to the platen's lower face */
   double solid_m3; /* volume of the grains between them */
   double weight_N; /* their weight: mass times what gravity has downwards */
   int64_t grains;  /* their number */
 } TlApparatusSpecimen;
-/* Collective. Fills in what is of all ranks. A grain whose middle is at or beyond a face is in neither
- * sum: what presses on it from there presses it further out. escaped, unless NULL, is the number of
- * these, each of which is flagged TL_BODY_OUTSIDE and named in a warning. */
-TlStatus tl_apparatus_look(struct TlRun *run, TlApparatusSpecimen *specimen, int64_t *escaped);
+/* Collective. The base's face is at base_m[2], the platen is a body of this id and thickness. A grain
+ * whose middle is at or beyond a face is in neither sum: what presses on it from there presses it
+ * further out. escaped, unless NULL, is the number of these, each of which is flagged TL_BODY_OUTSIDE
+ * and named in a warning. */
+TlStatus tl_apparatus_look(struct TlRun *run, const double base_m[3], int64_t platen,
+                           double thick_m, TlApparatusSpecimen *specimen, int64_t *escaped);
 /* Collective, before the first step, of the platen's height in the study: TL_EINPUT at the key height_m
  * of the device's section, or at base_m, where grains lie at or beyond a face. */
 TlStatus tl_apparatus_check_specimen(struct TlRun *run, const double base_m[3], double height_m);
-/* For the next step: the platen presses on the grains with load_N, of which its own weight is a part (the
+/* Collective. For the next step: the platen presses on the grains with load_N, of which its own weight is a part (the
  * piston pulls where the weight is more), and does not tilt; global damping, negative:
  * contact.damping_per_s. */
 TlStatus tl_apparatus_press(struct TlRun *run, double load_N, double platen_weight_N,

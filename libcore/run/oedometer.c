@@ -22,7 +22,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---- the section ---- */
 
@@ -346,17 +345,15 @@ static void end_stage(TlRun *run, const Row *row) {
 
 static TlStatus made(TlRun *run, int64_t first_placed) {
   const Setup *s = section(&run->model->setup);
-  TL_TRY(
-      tl_comm_agree(run->comm, tl_apparatus_mark_platen(run, first_placed, &state(run)->platen)));
+  TL_TRY(tl_apparatus_mark_platen(run, first_placed, &state(run)->platen));
   return tl_apparatus_check_specimen(run, s->base_m, s->height_m);
 }
 
 static TlStatus look(TlRun *run, int64_t *escaped) {
   const Setup *s = section(&run->model->setup);
   State *t = state(run);
-  TlApparatusSpecimen now = {.platen = t->platen, .thick_m = thickness(s)};
-  memcpy(now.base_m, s->base_m, sizeof now.base_m);
-  TL_TRY(tl_apparatus_look(run, &now, escaped));
+  TlApparatusSpecimen now;
+  TL_TRY(tl_apparatus_look(run, s->base_m, t->platen, thickness(s), &now, escaped));
   t->height_m = now.height_m;
   t->solid_m3 = now.solid_m3;
   t->platen_weight_N = now.platen_N;
@@ -405,8 +402,7 @@ static TlStatus before_step(TlRun *run, int64_t *escaped) {
   const Stage *stage = stage_of(run);
   double part = stage->ramp_s > 0 ? fmin(1, in_stage_s(run) / stage->ramp_s) : 1;
   if (!finished(run)) t->load_Pa = t->from_Pa + part * (stage->vertical_stress_Pa - t->from_Pa);
-  return tl_comm_agree(run->comm, tl_apparatus_press(run, t->load_Pa * area(s), t->platen_weight_N,
-                                                     stage->damping_per_s));
+  return tl_apparatus_press(run, t->load_Pa * area(s), t->platen_weight_N, stage->damping_per_s);
 }
 
 static TlStatus after_step(TlRun *run, const TlStepReport *report) {
