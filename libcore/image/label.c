@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "image/label_impl.h"
-#include "image/select.h"
+#include "num/quantile.h"
 
 #include <assert.h>
 #include <math.h>

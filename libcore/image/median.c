@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/par.h"
-#include "image/select.h"
+#include "num/quantile.h"
 
 #include <assert.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #include "image/noise.h"
 
 #include "base/mem.h"
-#include "image/select.h"
+#include "num/quantile.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "image/noise.h"
-#include "image/select.h"
+#include "num/quantile.h"
 
 #include <math.h>
 

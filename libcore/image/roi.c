@@ -15,7 +15,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/select.h"
+#include "num/quantile.h"
 
 #include <math.h>
 #include <stdbool.h>

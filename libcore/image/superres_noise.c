@@ -3,8 +3,8 @@
  * not the mask's is orthogonal to it: for white noise the two are independent, and choosing places
  * by the one does not bias the other. */
 #include "base/mem.h"
-#include "image/select.h"
 #include "image/superres.h"
+#include "num/quantile.h"
 
 #include <math.h>
 

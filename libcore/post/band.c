@@ -1,7 +1,7 @@
 #include "post/band.h"
 
 #include "base/mem.h"
-#include "post/measure.h"
+#include "num/quantile.h"
 
 static const double ROUNDING = 1e-12;
 static const double LINE = 1e-3; /* second over first eigenvalue: less is a line */
@@ -46,7 +46,7 @@ static TlStatus median_diameter(const TlPacking *p, double *d50) {
   double *d;
   TL_TRY(TL_NEW(d, (size_t)p->grain_count));
   for (int64_t i = 0; i < p->grain_count; i++) d[i] = p->grain[i].diameter_m;
-  *d50 = tl_measure_quantile(d, p->grain_count, 0.5);
+  *d50 = tl_quantile(d, p->grain_count, 0.5);
   tl_free(d);
   return TL_OK;
 }

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "io/csv.h"
 #include "io/vector.h"
-#include "post/measure.h"
+#include "num/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -245,7 +245,7 @@ static void put_fence(const Fences *f, TlCsv *csv, int64_t fence, int64_t first,
     for (int64_t i = 0; i < count; i++) sum += scratch[i] = f->passage[first + i].value[k];
     put_real(csv, count > 0 ? sum / (double)count : NAN);
     for (int q = 0; q < 5; q++)
-      put_real(csv, count > 0 ? tl_measure_quantile(scratch, count, quantile[q]) : NAN);
+      put_real(csv, count > 0 ? tl_quantile(scratch, count, quantile[q]) : NAN);
   }
   put_real(csv, releases);
   put_real(csv, f->blocks->releases > 0 ? releases / (double)f->blocks->releases : NAN);

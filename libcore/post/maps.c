@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/raster.h"
+#include "num/quantile.h"
 #include "post/blocks.h"
-#include "post/measure.h"
 #include "post/run_caption.h"
 
 #include <math.h>
@@ -223,8 +223,8 @@ static TlStatus write_caption(const Maps *m, const TlMapOptions *out) {
 static double statistic(double *value, int64_t n, int which) {
   static const double quantile[] = {0.5, 0.9, 0.95, 0.99};
   double sum = 0;
-  if (which == 0) return tl_measure_quantile(value, n, 1);
-  if (which > 1) return tl_measure_quantile(value, n, quantile[which - 2]);
+  if (which == 0) return tl_quantile(value, n, 1);
+  if (which > 1) return tl_quantile(value, n, quantile[which - 2]);
   for (int64_t i = 0; i < n; i++) sum += value[i];
   return sum / (double)n;
 }

@@ -2,23 +2,12 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "num/sort.h"
 #include "post/ensemble_scene.h"
 #include "shape/moving.h"
 #include "store/scene_depth.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-double tl_measure_quantile(double *values, int64_t n, double q) {
-  if (n <= 0) return NAN;
-  qsort(values, (size_t)n, sizeof *values, tl_by_real);
-  double at = q * (double)(n - 1);
-  int64_t i = (int64_t)at;
-  if (i >= n - 1) return values[n - 1];
-  return values[i] + (at - (double)i) * (values[i + 1] - values[i]);
-}
 
 static TlStatus avatar_of(const TlScene *scene, const TlBodyRow *row, const TlAvatar **avatar,
                           double *density) {

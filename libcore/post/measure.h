@@ -134,9 +134,6 @@ double tl_measure_nodes_inside(const TlAvatar *a, const TlBodyRow *row_a, const 
                                const TlBodyRow *row_b);
 /* Ground under (x, y): terrain or the highest plane that faces up; false where there is none. */
 bool tl_measure_ground(const TlScene *scene, double x, double y, double *z);
-/* Value below which the fraction q of the values lies (linear between order statistics); the array
- * is sorted in place. NaN for n = 0. */
-double tl_measure_quantile(double *values, int64_t n, double q);
 
 /* Angle of repose of grains against a wall, as Tang 2014 section 7.4 (Fig. 14) measures it.
  *

@@ -1,6 +1,7 @@
 #include "post/measure.h"
 
 #include "base/mem.h"
+#include "num/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static double default_cell(const TlMeasure *m) {
   double *diameter, cell = 0;
   if (TL_NEW(diameter, (size_t)m->grain_count) != TL_OK) return -1;
   for (int64_t i = 0; i < m->grain_count; i++) diameter[i] = 2 * m->grain[i].radius_m;
-  cell = 2 * tl_measure_quantile(diameter, m->grain_count, 0.5);
+  cell = 2 * tl_quantile(diameter, m->grain_count, 0.5);
   tl_free(diameter);
   return cell;
 }
@@ -118,9 +119,9 @@ static TlStatus thickness(const TlMeasure *m, TlDeposit *d) {
   d->length_m = n ? high[0] - low[0] + d->cell_m : 0;
   d->breadth_m = n ? high[1] - low[1] + d->cell_m : 0;
   d->mean_thickness_m = n ? sum / (double)n : NAN;
-  d->median_thickness_m = tl_measure_quantile(value, n, 0.5);
-  d->p95_thickness_m = tl_measure_quantile(value, n, 0.95);
-  d->max_thickness_m = tl_measure_quantile(value, n, 1);
+  d->median_thickness_m = tl_quantile(value, n, 0.5);
+  d->p95_thickness_m = tl_quantile(value, n, 0.95);
+  d->max_thickness_m = tl_quantile(value, n, 1);
   tl_free(value);
   return TL_OK;
 }
@@ -158,7 +159,7 @@ static TlStatus spread(const TlScene *scene, const TlFrame *frame, const TlMeasu
     sum += grain[i].mass;
     d->radius_95_m = grain[i].at;
   }
-  d->height_p99_m = tl_measure_quantile(top, n, 0.99);
+  d->height_p99_m = tl_quantile(top, n, 0.99);
   tl_free(grain);
   tl_free(top);
   return TL_OK;

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/par.h"
+#include "num/quantile.h"
 #include "post/measure.h"
 
 #include <math.h>
@@ -242,12 +243,12 @@ TlStatus tl_overlap_sums(const TlOverlapRows *rows, int64_t frame, bool ground, 
     s->second = r->second;
   }
   if (status == TL_OK) {
-    s->median_m = tl_measure_quantile(depth, s->touching, 0.5);
-    s->p90_m = tl_measure_quantile(depth, s->touching, 0.9);
-    s->p99_m = tl_measure_quantile(depth, s->touching, 0.99);
-    s->median_fraction = tl_measure_quantile(fraction, s->touching, 0.5);
-    s->p90_fraction = tl_measure_quantile(fraction, s->touching, 0.9);
-    s->p99_fraction = tl_measure_quantile(fraction, s->touching, 0.99);
+    s->median_m = tl_quantile(depth, s->touching, 0.5);
+    s->p90_m = tl_quantile(depth, s->touching, 0.9);
+    s->p99_m = tl_quantile(depth, s->touching, 0.99);
+    s->median_fraction = tl_quantile(fraction, s->touching, 0.5);
+    s->p90_fraction = tl_quantile(fraction, s->touching, 0.9);
+    s->p99_fraction = tl_quantile(fraction, s->touching, 0.99);
   }
   tl_free(depth);
   tl_free(fraction);

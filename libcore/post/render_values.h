@@ -16,7 +16,7 @@ TlStatus tl_values_since(const TlScene *scene, TlValueKind kind, const TlFrame *
                          const TlFrame *now, double **value);
 
 /* What 98 of a hundred of the numbers stay below, so that one spinning grain does not hide the
- * rest; 0: no numbers. NaN are passed over. One of the numbers, not tl_measure_quantile's place on
+ * rest; 0: no numbers. NaN are passed over. One of the numbers, not tl_quantile's place on
  * the line to the next one, which may be that grain's. */
 TlStatus tl_values_end(const double *value, int64_t count, double *end);
 

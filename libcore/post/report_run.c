@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "num/quantile.h"
 #include "num/sort.h"
 #include "post/blocks.h"
 #include "post/departures.h"
@@ -777,12 +778,12 @@ static const char *brief(char text[40], double value) {
   return text;
 }
 
-static void put_quantile(TlHtml *to, double *sorted, int64_t n, double p) {
+static void put_quantile(TlHtml *to, const double *sorted, int64_t n, double p) {
   char text[40], low[40], high[40];
   double half = 1.96 * sqrt((double)n * p * (1 - p)), from = (double)n * p - half,
          until = (double)n * p + half;
   bool open_above = until > (double)n - 1; /* its rank would lie above the largest value's */
-  tl_html(to, "<td class=\"n\">%s", brief(text, n > 0 ? tl_measure_quantile(sorted, n, p) : NAN));
+  tl_html(to, "<td class=\"n\">%s", brief(text, tl_quantile_of_sorted(sorted, n, p)));
   if (n > 1)
     tl_html(to, "<br><span class=\"small\">%s%s<br>to %s%s</span>", from < 1 ? "under " : "",
             brief(low, from < 1 ? sorted[0] : sorted[(int64_t)from - 1]), open_above ? "over " : "",

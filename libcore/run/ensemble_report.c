@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "num/quantile.h"
 #include "num/relation.h"
 #include "num/sort.h"
 #include "run/densities.h"
@@ -92,15 +93,6 @@ static TlStatus take_runouts(const TlEnsemble *e, bool each, Runouts *x) {
   return TL_OK;
 }
 
-/* Straight between the sorted values; NaN outside of them. */
-static double quantile(const double *sorted, int64_t count, double p) {
-  if (count == 0 || p < 0 || p > 1) return NAN;
-  double at = p * (double)(count - 1);
-  int64_t k = (int64_t)at;
-  if (k >= count - 1) return sorted[count - 1];
-  return sorted[k] + (at - (double)k) * (sorted[k + 1] - sorted[k]);
-}
-
 /* Sum over the groups of the square of what their members add to a sum: of the values less a mean
  * (below NaN), or of those up to `below` less the expected fraction. */
 static double squares(const Runouts *x, double below, double less) {
@@ -117,10 +109,10 @@ static double squares(const Runouts *x, double below, double less) {
  * the quantile has as its standard deviation: sqrt(n p (1 - p)) of independent values, else from the
  * numbers of the groups. */
 static double quantile_error(const Runouts *x, double p) {
-  double n = (double)x->count, value = quantile(x->sorted, x->count, p);
+  double n = (double)x->count, value = tl_quantile_of_sorted(x->sorted, x->count, p);
   double aside = x->groups == x->count ? sqrt(p * (1 - p) / n) : sqrt(squares(x, value, p)) / n;
-  return 0.5 *
-         (quantile(x->sorted, x->count, p + aside) - quantile(x->sorted, x->count, p - aside));
+  return 0.5 * (tl_quantile_of_sorted(x->sorted, x->count, p + aside) -
+                tl_quantile_of_sorted(x->sorted, x->count, p - aside));
 }
 
 static TlStatus real(TlReport *r, const char *name, double value, const char *unit) {
@@ -148,7 +140,8 @@ static TlStatus report_runouts(const Runouts *x, const char *of, TlReport *r) {
     char name[64];
     double p = quantiles[q].p;
     snprintf(name, sizeof name, "%s_error", quantiles[q].name);
-    TL_TRY(report_line(r, of, quantiles[q].name, quantile(x->sorted, x->count, p), "m"));
+    TL_TRY(
+        report_line(r, of, quantiles[q].name, tl_quantile_of_sorted(x->sorted, x->count, p), "m"));
     TL_TRY(report_line(r, of, name, x->count > 0 ? quantile_error(x, p) : NAN, "m"));
   }
   return report_line(r, of, "largest", x->count > 0 ? x->sorted[x->count - 1] : NAN, "m");
@@ -347,7 +340,7 @@ static void list_too_small(const TlEnsemble *e, TlFate fate, const Runouts *all,
     if (e->record[i].fate == fate) shortest = fmin(shortest, tl_block_runout(&e->record[i]));
   size_t used = (size_t)snprintf(text, 120, "runout_mean");
   for (int q = 0; q < QUANTILES; q++)
-    if (quantile(all->sorted, all->count, quantiles[q].p) >= shortest)
+    if (tl_quantile_of_sorted(all->sorted, all->count, quantiles[q].p) >= shortest)
       used += (size_t)snprintf(text + used, 120 - used, ", runout_%s", quantiles[q].name);
 }
 

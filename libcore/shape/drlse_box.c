@@ -1,6 +1,7 @@
 #include "shape/drlse_box.h"
 
 #include "base/mem.h"
+#include "num/quantile.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,29 +21,6 @@ static const double middle_sigma[MIDDLES] = {1, 1.5, 2}, middle_radius[MIDDLES] 
 static const double shade_weight = 0.55;
 
 /* ---- small helpers ---- */
-
-float tl_median_value(float *v, int64_t n) {
-  int64_t low = 0, high = n - 1, want = n / 2;
-  while (low < high) { /* Hoare's selection */
-    float pivot = v[low + (high - low) / 2];
-    int64_t i = low, j = high;
-    while (i <= j) {
-      while (v[i] < pivot) i++;
-      while (v[j] > pivot) j--;
-      if (i > j) break;
-      float swap = v[i];
-      v[i++] = v[j];
-      v[j--] = swap;
-    }
-    if (want <= j)
-      high = j;
-    else if (want >= i)
-      low = i;
-    else
-      break;
-  }
-  return v[want];
-}
 
 enum { MOST_RADIUS = 7 };
 
@@ -293,11 +271,11 @@ static TlStatus own_level(const TlGrainSource *source, const TlGreyLevels *level
           values[n++] = part->grey->f32[at];
       }
   report->own_level = n >= LEAST_CORE;
-  report->grain_level = report->own_level ? tl_median_value(values, n) : levels->grain_level;
+  report->grain_level = report->own_level ? tl_select(values, n, n / 2) : levels->grain_level;
   report->noise = levels->noise;
   if (report->own_level) {
     for (int64_t i = 0; i < n; i++) values[i] = fabsf(values[i] - (float)report->grain_level);
-    report->noise = 1.4826 * tl_median_value(values, n);
+    report->noise = 1.4826 * tl_select(values, n, n / 2);
   }
   report->noise /= report->grain_level - levels->void_level;
   tl_free(values);

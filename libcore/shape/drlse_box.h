@@ -46,7 +46,4 @@ void tl_grain_field_free(TlGrainField *field);
 /* Gaussian smoothing of a field of n[0] x n[1] x n[2] points, edges repeated; sigma up to 2. */
 TlStatus tl_box_smooth(float *field, const int32_t n[3], double sigma);
 
-/* Median of n values (reorders them); n > 0. */
-float tl_median_value(float *values, int64_t n);
-
 #endif

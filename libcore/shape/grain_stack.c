@@ -1,6 +1,7 @@
 #include "shape/grain_stack.h"
 
 #include "base/mem.h"
+#include "num/quantile.h"
 #include "shape/drlse_box.h"
 
 #include <math.h>
@@ -167,11 +168,11 @@ static TlStatus levels_of(Sampler *s, TlGreyLevels *levels) {
                    "%s is nowhere 5 voxels thick, so its grey level cannot be measured; use "
                    "--method=distance",
                    s->count[0] < 10 ? "the void" : "no grain");
-  levels->void_level = tl_median_value(s->value[0], s->count[0]);
-  levels->grain_level = tl_median_value(s->value[1], s->count[1]);
+  levels->void_level = tl_select(s->value[0], s->count[0], s->count[0] / 2);
+  levels->grain_level = tl_select(s->value[1], s->count[1], s->count[1] / 2);
   for (int64_t i = 0; i < s->count[1]; i++)
     s->value[1][i] = fabsf(s->value[1][i] - (float)levels->grain_level);
-  levels->noise = 1.4826 * tl_median_value(s->value[1], s->count[1]);
+  levels->noise = 1.4826 * tl_select(s->value[1], s->count[1], s->count[1] / 2);
   if (levels->grain_level > levels->void_level) return TL_OK;
   return tl_fail(TL_EINPUT,
                  "the grains' grey level (%g) is not above the void's (%g): do labels and "

@@ -7,6 +7,7 @@
 #include "model/shapes.h"
 #include "judge/judge.h"
 #include "judge/mass_quantile.h"
+#include "num/quantile.h"
 #include "post/measure.h"
 #include "run/run.h"
 
@@ -145,7 +146,7 @@ static void measure(const TlBodies *b, OutflowMound *mound) {
     }
   }
   mound->spread_m = judge_mass_quantile(point, n, 0.95);
-  mound->height_m = tl_measure_quantile(height, n, 0.99);
+  mound->height_m = tl_quantile(height, n, 0.99);
   tl_free(point);
   tl_free(height);
 }

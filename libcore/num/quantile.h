@@ -1,10 +1,11 @@
-/* Order statistics of float arrays (Hoare's selection, median of three). */
-#ifndef TL_IMAGE_SELECT_H
-#define TL_IMAGE_SELECT_H
+/* Order statistics: what so many of a number of values stay below. */
+#ifndef TL_NUM_QUANTILE_H
+#define TL_NUM_QUANTILE_H
 
 #include <stdint.h>
 
-/* The k-th smallest (k from 0) of n > k values; the array is reordered. No NaN. */
+/* The k-th smallest (k from 0) of n > k values; the array is reordered (Hoare's selection, median of
+ * three). No NaN. */
 static inline float tl_select(float *a, int64_t n, int64_t k) {
   int64_t low = 0, high = n - 1;
   while (high > low) {
@@ -29,5 +30,11 @@ static inline float tl_select(float *a, int64_t n, int64_t k) {
   }
   return a[k];
 }
+
+/* Value below which the fraction q of n sorted values lies (linear between order statistics). NaN:
+ * n is 0, or q is outside [0, 1]. */
+double tl_quantile_of_sorted(const double *sorted, int64_t n, double q);
+/* The same of values in any order, which are sorted in place. */
+double tl_quantile(double *values, int64_t n, double q);
 
 #endif
