@@ -312,12 +312,8 @@ static TlSym3 shifted(double m, TlVec3 d) {
                   -m * d.y * d.z};
 }
 
-static TlSym3 sum_of(TlSym3 a, TlSym3 b) {
-  return (TlSym3){a.xx + b.xx, a.yy + b.yy, a.zz + b.zz, a.xy + b.xy, a.xz + b.xz, a.yz + b.yz};
-}
-
 TlSym3 tl_collider_inertia(TlVec3 offset, TlQuat turn, double mass, TlVec3 inertia) {
-  return sum_of(tl_sym_rotated_diagonal(tl_quat_matrix(turn), inertia), shifted(mass, offset));
+  return tl_sym_add(tl_sym_rotated_diagonal(tl_quat_matrix(turn), inertia), shifted(mass, offset));
 }
 
 void tl_bodies_frame(TlBodies *b, int64_t i, TlVec3 spin, const double *mass,
@@ -336,7 +332,7 @@ void tl_bodies_frame(TlBodies *b, int64_t i, TlVec3 spin, const double *mass,
   TlVec3 centre = tl_scale(1 / all, moment), arm = tl_quat_rotate(b->rotation[i], centre);
   for (int k = 0; k < b->parts[i]; k++) {
     offset[k] = tl_sub(offset[k], centre);
-    sum = sum_of(sum, tl_collider_inertia(offset[k], turn[k], mass[k], inertia[k]));
+    sum = tl_sym_add(sum, tl_collider_inertia(offset[k], turn[k], mass[k], inertia[k]));
   }
   b->position[i] = tl_add(b->position[i], arm);
   principal = tl_vec3(sum.xx, sum.yy, sum.zz);

@@ -58,7 +58,7 @@ double tl_triangles_volume(const TlTriangles *m) {
   return six / 6;
 }
 
-static double area_of(const TlTriangles *m, int64_t t) {
+double tl_triangles_area_of(const TlTriangles *m, int64_t t) {
   TlVec3 a = tl_triangles_corner(m, t, 0);
   return 0.5 * tl_norm(tl_cross(tl_sub(tl_triangles_corner(m, t, 1), a),
                                 tl_sub(tl_triangles_corner(m, t, 2), a)));
@@ -66,7 +66,7 @@ static double area_of(const TlTriangles *m, int64_t t) {
 
 double tl_triangles_area(const TlTriangles *m) {
   double sum = 0;
-  for (int64_t t = 0; t < m->triangles; t++) sum += area_of(m, t);
+  for (int64_t t = 0; t < m->triangles; t++) sum += tl_triangles_area_of(m, t);
   return sum;
 }
 
@@ -119,7 +119,7 @@ static void drop_collapsed(TlTriangles *m, TlTrianglesReport *report) {
       continue;
     }
     for (int k = 0; k < 3; k++) m->corner[3 * kept + k] = v[k];
-    report->flat += area_of(m, kept) == 0;
+    report->flat += tl_triangles_area_of(m, kept) == 0;
     kept++;
   }
   m->triangles = kept;

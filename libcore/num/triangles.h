@@ -42,13 +42,13 @@ TlStatus tl_triangles_make_body(TlTriangles *mesh, TlTrianglesReport *report);
 /* By the divergence theorem: positive when the facets point outwards. */
 double tl_triangles_volume(const TlTriangles *mesh);
 double tl_triangles_area(const TlTriangles *mesh);
+double tl_triangles_area_of(const TlTriangles *mesh, int64_t triangle);
 void tl_triangles_box(const TlTriangles *mesh, TlVec3 *low, TlVec3 *high);
 
 static inline TlVec3 tl_triangles_corner(const TlTriangles *m, int64_t t, int k) {
   return m->vertex[m->corner[3 * t + k]];
 }
 
-#endif
 typedef enum TlTrianglePart { TL_ON_FACE, TL_ON_EDGE, TL_ON_VERTEX } TlTrianglePart;
 
 typedef struct TlTrianglePoint {
@@ -87,3 +87,4 @@ static inline TlTrianglePoint tl_triangle_nearest(TlVec3 x, TlVec3 a, TlVec3 b, 
                            tl_axpy(tl_axpy(ax, -vb * s, ab), -vc * s, ac), TL_ON_FACE, 0};
 }
 
+#endif

@@ -102,6 +102,9 @@ static inline TlMat3 tl_mat_tmul(TlMat3 a, TlMat3 b) {
       r.m[i][j] = a.m[0][i] * b.m[0][j] + a.m[1][i] * b.m[1][j] + a.m[2][i] * b.m[2][j];
   return r;
 }
+static inline TlSym3 tl_sym_add(TlSym3 a, TlSym3 b) {
+  return (TlSym3){a.xx + b.xx, a.yy + b.yy, a.zz + b.zz, a.xy + b.xy, a.xz + b.xz, a.yz + b.yz};
+}
 static inline TlVec3 tl_sym_vec(TlSym3 s, TlVec3 v) {
   return tl_vec3(s.xx * v.x + s.xy * v.y + s.xz * v.z, s.xy * v.x + s.yy * v.y + s.yz * v.z,
                  s.xz * v.x + s.yz * v.y + s.zz * v.z);

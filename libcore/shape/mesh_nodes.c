@@ -31,9 +31,7 @@ typedef struct Placing {
 /* ---- samples: the middles of small triangles, n^2 a facet ---- */
 
 static int64_t cuts_of(const TlTriangles *m, int64_t t, double area) {
-  TlVec3 a = tl_triangles_corner(m, t, 0);
-  double whole = 0.5 * tl_norm(tl_cross(tl_sub(tl_triangles_corner(m, t, 1), a),
-                                        tl_sub(tl_triangles_corner(m, t, 2), a)));
+  double whole = tl_triangles_area_of(m, t);
   return whole > 0 ? (int64_t)ceil(sqrt(whole / area)) : 0;
 }
 

@@ -176,10 +176,6 @@ TlStatus tl_units_held(const TlBodies *b, TlArena *arena, const int32_t **held) 
 
 /* ---- mass and motion ---- */
 
-static TlSym3 sum_of(TlSym3 a, TlSym3 b) {
-  return (TlSym3){a.xx + b.xx, a.yy + b.yy, a.zz + b.zz, a.xy + b.xy, a.xz + b.xz, a.yz + b.yz};
-}
-
 static TlSym3 about(TlVec3 r, double m) {
   double s = tl_norm2(r);
   return (TlSym3){m * (s - r.x * r.x), m * (s - r.y * r.y), m * (s - r.z * r.z),
@@ -295,7 +291,7 @@ TlStatus tl_units_settle(TlUnits *u, const TlTwist *twist, TlArena *arena) {
     TlVec3 r = u->lever[i] = tl_sub(b->position[i], u->centre[unit]);
     TlTwist *t = &u->dynamics.twist[unit];
     TlVec3 v = tl_sub(twist[i].v, t->v);
-    u->inertia[unit] = sum_of(u->inertia[unit], sum_of(own, about(r, b->mass[i])));
+    u->inertia[unit] = tl_sym_add(u->inertia[unit], tl_sym_add(own, about(r, b->mass[i])));
     t->w = tl_add(t->w, tl_add(tl_sym_vec(own, twist[i].w), tl_scale(b->mass[i], tl_cross(r, v))));
   }
   for (int64_t i = 0; i < b->owned; i++) {
@@ -462,7 +458,7 @@ static TlStatus make_wholes(const TlUnits *u, const Talk *t, TlArena *arena, Uni
     const UnitState *x = &t->unit[i];
     UnitState *w = &whole[root_in(t, i)];
     TlVec3 r = tl_sub(x->centre, w->centre), v = tl_sub(x->v, w->v);
-    w->inertia = sum_of(w->inertia, sum_of(x->inertia, about(r, x->mass)));
+    w->inertia = tl_sym_add(w->inertia, tl_sym_add(x->inertia, about(r, x->mass)));
     w->w = tl_add(w->w, tl_add(tl_sym_vec(x->inertia, x->w), tl_scale(x->mass, tl_cross(r, v))));
   }
   for (int32_t i = 0; i < t->units; i++) {
