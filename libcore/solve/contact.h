@@ -174,6 +174,10 @@ static inline void tl_contact_want_tangents(TlContact *c, const TlDynamics *d) {
   if (c->slide == 0) tl_contact_fill_tangents(c, d);
 }
 
+/* The impulse `rest` on a, world frame. */
+static inline TlVec3 tl_contact_rest(const TlContact *c) {
+  return tl_axpy(tl_axpy(tl_scale(c->rest.x, c->n), c->rest.y, c->t1), c->rest.z, c->t2);
+}
 /* Relative velocity at the contact, and its normal part. */
 static inline TlVec3 tl_contact_velocity(const TlContact *c, const TlTwist *twist) {
   const TlTwist *a = &twist[c->a];

@@ -165,11 +165,6 @@ static double bearing(const TlContact *c, bool loaded, double deepest) {
   return loaded ? c->rest.x : 1 / (1 + (c->gap - deepest) / (NEAR_FRACTION * c->size));
 }
 
-/* Impulse of the last step on a, world frame. */
-static TlVec3 remembered(const TlContact *c) {
-  return tl_axpy(tl_axpy(tl_scale(c->rest.x, c->n), c->rest.y, c->t1), c->rest.z, c->t2);
-}
-
 /* What points beyond the face carried goes to those of the face. */
 static int32_t keep_face(const TlNsRows *r, const Item *item, TlContact *c) {
   int32_t count = item->count < TL_NS_POINTS ? item->count : TL_NS_POINTS;
@@ -177,7 +172,7 @@ static int32_t keep_face(const TlNsRows *r, const Item *item, TlContact *c) {
   TlVec3 lost = {0, 0, 0};
   for (int32_t k = count; k < item->count; k++) {
     normal += c[k].rest.x;
-    lost = tl_add(lost, tl_sub(remembered(&c[k]), tl_scale(c[k].rest.x, c[k].n)));
+    lost = tl_add(lost, tl_sub(tl_contact_rest(&c[k]), tl_scale(c[k].rest.x, c[k].n)));
     c[k].rest = (TlVec3){0, 0, 0};
   }
   if (!(normal > 0)) return count;
@@ -1154,7 +1149,7 @@ TlStatus tl_nonsmooth_remember(const TlNsRows *r, const TlVec3 *inner_moment, Tl
     force[rows->count++] = (TlContactForce){.low = x->id[c->part_a],
                                             .high = c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary,
                                             .number = c->key,
-                                            .force = tl_scale(per_s, remembered(c)),
+                                            .force = tl_scale(per_s, tl_contact_rest(c)),
                                             .moment = tl_scale(per_s, moment)};
   }
   tl_pair_rows_sort(rows, TL_FORCES);

@@ -7,12 +7,8 @@
 
 /* ---- memory of contacts ---- */
 
-static TlVec3 rest_impulse(const TlContact *c) {
-  return tl_axpy(tl_axpy(tl_scale(c->rest.x, c->n), c->rest.y, c->t1), c->rest.z, c->t2);
-}
-
 TlVec3 tl_step_impulse(const TlContact *c) {
-  return tl_add(c->impulse, rest_impulse(c));
+  return tl_add(c->impulse, tl_contact_rest(c));
 }
 
 static TlStatus keep_sleeping(const TlColliders *x, const TlContact *c, TlPairRows *rows) {
@@ -21,7 +17,7 @@ static TlStatus keep_sleeping(const TlColliders *x, const TlContact *c, TlPairRo
       (TlSleepingContact){.low = x->id[c->part_a],
                           .high = c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary,
                           .number = c->key,
-                          .impulse = rest_impulse(c),
+                          .impulse = tl_contact_rest(c),
                           .point = c->point,
                           .normal = c->n,
                           .gap = c->gap,
@@ -53,7 +49,7 @@ TlStatus tl_step_remember(const TlFound *found, TlBodies *b) {
     impulse[rows->count++] = (TlImpulse){.low = x->id[c->part_a],
                                          .high = c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary,
                                          .number = c->key,
-                                         .impulse = rest_impulse(c)};
+                                         .impulse = tl_contact_rest(c)};
   }
   tl_pair_rows_sort(rows, TL_IMPULSES);
   if (sleeping->count > slept) tl_pair_rows_sort(sleeping, TL_SLEEPING);
