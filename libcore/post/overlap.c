@@ -22,17 +22,13 @@ void tl_overlap_rows_free(TlOverlapRows *rows) {
 
 /* ---- two bodies ---- */
 
-static void take(TlOverlapDepth *deepest, double depth, TlVec3 point, TlVec3 normal) {
-  if (depth > deepest->depth_m) *deepest = (TlOverlapDepth){depth, point, normal};
-}
-
 /* The ball a in b, a ball or a polyhedron: phi of b at the centre of a is exact. */
 static void ball_in(const TlOverlapBody *a, const TlOverlapBody *b, TlOverlapDepth *deepest) {
   double r = a->row->scale * a->shape->radius_m, s = b->row->scale;
   TlVec3 g, d = tl_sub(a->row->position_m, b->row->position_m);
   double phi = s * tl_overlap_shape_phi(b->shape, tl_scale(1 / s, tl_mat_tvec(b->turn, d)), &g);
   TlVec3 n = tl_mat_vec(b->turn, g);
-  take(deepest, r - phi, tl_axpy(a->row->position_m, -0.5 * (r + phi), n), n);
+  tl_overlap_take(deepest, r - phi, tl_axpy(a->row->position_m, -0.5 * (r + phi), n), n);
 }
 
 TlStatus tl_overlap_pair(const TlOverlapBody *a, const TlOverlapBody *b, TlOverlapDepth *deepest,
@@ -58,7 +54,7 @@ TlStatus tl_overlap_pair(const TlOverlapBody *a, const TlOverlapBody *b, TlOverl
         TlConvex p = tl_overlap_part(a, i, origin), q = tl_overlap_part(b, j, origin);
         TlVec3 n, at;
         double depth = tl_convex_depth(&p, &q, &n, &at);
-        if (depth > 0) take(deepest, depth, tl_add(origin, at), n);
+        if (depth > 0) tl_overlap_take(deepest, depth, tl_add(origin, at), n);
       }
     return TL_OK;
   }

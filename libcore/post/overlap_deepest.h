@@ -25,6 +25,12 @@ typedef struct TlOverlapDepth {
   TlVec3 point_m, normal;
 } TlOverlapDepth;
 
+/* The deeper of the two. */
+static inline void tl_overlap_take(TlOverlapDepth *deepest, double depth, TlVec3 point,
+                                   TlVec3 normal) {
+  if (depth > deepest->depth_m) *deepest = (TlOverlapDepth){depth, point, normal};
+}
+
 /* Signed distance to a grain: context a TlOverlapBody. */
 TlOverlapAgainst tl_overlap_against_body(const TlOverlapBody *body);
 

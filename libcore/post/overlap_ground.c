@@ -41,10 +41,6 @@ static double phi_of_solid(const void *context, TlVec3 p, double reach, TlVec3 *
   return phi;
 }
 
-static void take(TlOverlapDepth *deepest, double depth, TlVec3 point, TlVec3 normal) {
-  if (depth > deepest->depth_m) *deepest = (TlOverlapDepth){depth, point, normal};
-}
-
 /* The box of a wall relative to a world point. */
 static TlConvex box_of(const Solid *s, TlVec3 from) {
   TlMat3 turn;
@@ -66,7 +62,7 @@ static TlStatus in_solid(const Solid *s, const TlOverlapBody *body, TlOverlapDep
   if (body->shape->form == TL_OVERLAP_BALL) {
     *test = TL_OVERLAP_CLOSED;
     TlVec3 n = solid_normal(s, centre, 1e-6 * r);
-    take(deepest, r - far, tl_axpy(centre, -0.5 * (r + far), n), n);
+    tl_overlap_take(deepest, r - far, tl_axpy(centre, -0.5 * (r + far), n), n);
     return TL_OK;
   }
   /* The depth below a plane, or outside a tube, is largest at a vertex. */
@@ -79,13 +75,13 @@ static TlStatus in_solid(const Solid *s, const TlOverlapBody *body, TlOverlapDep
         TlVec3 p = tl_add(centre, part.vertex[i]);
         double phi = solid_phi(s, p);
         if (-phi > deepest->depth_m)
-          take(deepest, -phi, p, solid_normal(s, p, 1e-6 * body->radius_m));
+          tl_overlap_take(deepest, -phi, p, solid_normal(s, p, 1e-6 * body->radius_m));
       }
       if (vertices) continue;
       TlVec3 n, p;
       TlConvex wall = box_of(s, centre);
       double depth = tl_convex_depth(&part, &wall, &n, &p);
-      if (depth > 0) take(deepest, depth, tl_add(centre, p), n);
+      if (depth > 0) tl_overlap_take(deepest, depth, tl_add(centre, p), n);
     }
     return TL_OK;
   }
@@ -114,7 +110,7 @@ static TlStatus in_terrain(const TlTerrain *t, const TlOverlapBody *body, TlOver
     if (d < far) far = d;
     if (far > 0) n = tl_scale((above > 0 ? 1 : -1) / far, tl_sub(c, nearest));
     double signed_far = above > 0 ? far : -far;
-    take(deepest, r - signed_far, tl_axpy(c, -0.5 * (r + signed_far), n), n);
+    tl_overlap_take(deepest, r - signed_far, tl_axpy(c, -0.5 * (r + signed_far), n), n);
     return TL_OK;
   }
   *test = TL_OVERLAP_SAMPLES;

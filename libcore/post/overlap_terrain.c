@@ -20,17 +20,13 @@ static bool patch_at(const TlTerrain *t, int64_t i, int64_t j, Patch *p) {
   return isfinite(z00 + z10 + z01 + z11);
 }
 
-static TlVec3 in_cells(const TlTerrain *t, TlVec3 p) {
-  return tl_vec3((p.x - t->x0_m) / t->cell_m, (p.y - t->y0_m) / t->cell_m, p.z / t->cell_m);
-}
-
 static TlVec3 in_metres(const TlTerrain *t, TlVec3 p) {
   return tl_vec3(t->x0_m + p.x * t->cell_m, t->y0_m + p.y * t->cell_m, p.z * t->cell_m);
 }
 
 /* Points on a shared side belong to either patch, so that the outline of the raster has ground. */
 bool tl_overlap_ground_height(const TlTerrain *t, double x, double y, double *z) {
-  TlVec3 p = in_cells(t, tl_vec3(x, y, 0));
+  TlVec3 p = tl_terrain_in_cells(t, tl_vec3(x, y, 0));
   double i = floor(p.x), j = floor(p.y);
   if (!(fabs(i) < 1e15 && fabs(j) < 1e15)) return false;
   for (int k = 0; k < 4; k++) {
@@ -100,7 +96,7 @@ static double beyond(double x, double low, double high) {
 
 double tl_overlap_ground_distance(const TlTerrain *t, TlVec3 point, double reach_m,
                                   TlVec3 *nearest) {
-  TlVec3 p = in_cells(t, point);
+  TlVec3 p = tl_terrain_in_cells(t, point);
   double reach = reach_m / t->cell_m, best = reach * reach;
   bool found = false;
   Window w = window_of(t, p, reach);
@@ -151,7 +147,7 @@ static double phi_of_terrain(const void *context, TlVec3 p, double reach, TlVec3
   double above = p.z - z;
   if (above >= 0) {
     if (above == 0 || reach <= 0) return above;
-    double k = steepest(t, in_cells(t, p), reach / t->cell_m);
+    double k = steepest(t, tl_terrain_in_cells(t, p), reach / t->cell_m);
     return fmin(reach, above / sqrt(1 + k * k));
   }
   if (above >= reach) return above; /* it cannot be deeper than the ground above it is near */
@@ -179,7 +175,7 @@ static void crease(const TlTerrain *t, const TlOverlapBody *body, int64_t i, int
 }
 
 void tl_overlap_creases(const TlTerrain *t, const TlOverlapBody *body, TlOverlapDepth *deepest) {
-  TlVec3 p = in_cells(t, body->row->position_m);
+  TlVec3 p = tl_terrain_in_cells(t, body->row->position_m);
   double r = body->radius_m / t->cell_m;
   int64_t i0 = whole(p.x - r, t->nx - 1), i1 = whole(p.x + r, t->nx - 1),
           j0 = whole(p.y - r, t->ny - 1), j1 = whole(p.y + r, t->ny - 1);

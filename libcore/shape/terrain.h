@@ -42,6 +42,11 @@ typedef struct TlTerrain {
   bool borrowed;   /* arrays and names are another's, and stay when this one is freed */
 } TlTerrain;
 
+/* A place in units of cells, the first sample at x = y = 0. */
+static inline TlVec3 tl_terrain_in_cells(const TlTerrain *t, TlVec3 p) {
+  return tl_vec3((p.x - t->x0_m) / t->cell_m, (p.y - t->y0_m) / t->cell_m, p.z / t->cell_m);
+}
+
 void tl_terrain_free(TlTerrain *terrain);
 /* The struct and its arrays as one block (base/flat.h); where it is read it borrows them. */
 void tl_terrain_lay_out(TlFlat *flat, TlTerrain *terrain);

@@ -8,13 +8,9 @@ static TlHeightfield field_of(const TlTerrain *t) {
   return (TlHeightfield){t->nx, t->ny, t->height_m, 1 / t->cell_m};
 }
 
-static TlVec3 in_cells(const TlTerrain *t, TlVec3 p) {
-  return tl_vec3((p.x - t->x0_m) / t->cell_m, (p.y - t->y0_m) / t->cell_m, p.z / t->cell_m);
-}
-
 double tl_terrain_depth(const TlTerrain *t, TlVec3 point, double least) {
   TlHeightfield field = field_of(t);
-  TlVec3 p = in_cells(t, point);
+  TlVec3 p = tl_terrain_in_cells(t, point);
   TlPatch patch;
   double u, v;
   if (!tl_heightfield_locate(&field, p.x, p.y, &patch, &u, &v)) return NAN;
@@ -55,13 +51,13 @@ TlSunk tl_terrain_sunk(const TlTerrain *t, const TlAvatar *a, double scale, TlVe
                        TlQuat rotation) {
   TlHeightfield field = field_of(t);
   TlSunk sunk = {.nodes = a->node_count};
-  if (clear_above(&field, in_cells(t, centre), scale * a->radius_m / t->cell_m)) {
+  if (clear_above(&field, tl_terrain_in_cells(t, centre), scale * a->radius_m / t->cell_m)) {
     sunk.judged = sunk.nodes;
     return sunk;
   }
   double radius, deep;
   if (tl_avatar_is_ball(a, &radius) &&
-      ball_depth(&field, in_cells(t, centre), scale * radius / t->cell_m, &deep)) {
+      ball_depth(&field, tl_terrain_in_cells(t, centre), scale * radius / t->cell_m, &deep)) {
     sunk.judged = sunk.nodes;
     sunk.depth_m = t->cell_m * deep;
     return sunk;
