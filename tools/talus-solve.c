@@ -18,7 +18,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 typedef struct Options {
   char *catalog, *audit;
@@ -70,22 +69,16 @@ static const double SAME_REQUEST_S = 1.5;
 static atomic_int wishes;
 static volatile double stop_asked_s; /* when it was wished first; 0: not yet */
 
-static double now_s(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void on_signal(int number) {
   int wish = 0;
   for (int i = 0; i < SIGNALS; i++)
     if (signals[i].number == number) wish = (int)signals[i].wish;
-  if ((wish & TL_WISH_STOP) && stop_asked_s > 0 && now_s() - stop_asked_s > SAME_REQUEST_S) {
+  if ((wish & TL_WISH_STOP) && stop_asked_s > 0 && tl_clock_s() - stop_asked_s > SAME_REQUEST_S) {
     signal(number, SIG_DFL); /* asked again: ends at once */
     raise(number);
     return;
   }
-  if ((wish & TL_WISH_STOP) && stop_asked_s == 0) stop_asked_s = now_s();
+  if ((wish & TL_WISH_STOP) && stop_asked_s == 0) stop_asked_s = tl_clock_s();
   atomic_fetch_or(&wishes, wish);
 }
 
