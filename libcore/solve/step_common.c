@@ -340,6 +340,24 @@ TlStatus tl_step_begin(const TlStep *s) {
 
 /* ---- nets ---- */
 
+TlDetect tl_step_detect(const TlStep *s) {
+  const TlModel *m = s->model;
+  TlWorkspace *w = s->work;
+  return (TlDetect){.options = &m->search,
+                    .step_s = m->step_s,
+                    .gravity_m_s2 = tl_norm(m->gravity_m_s2),
+                    .materials = s->materials,
+                    .boundary = w->boundary,
+                    .boundary_count = m->boundary_count,
+                    .speed_max = w->speed_max,
+                    .arena = &w->arena,
+                    .near = &w->near,
+                    .points = w->points,
+                    .manifolds = &w->manifolds,
+                    .places = m->search.edges == TL_EDGES_PLACES ? &w->places : NULL,
+                    .half_lookups = w->half_lookups};
+}
+
 TlStatus tl_step_nets(TlStep *s, const TlVec3 *start, TlMembraneMove move, TlStepReport *r) {
   const TlModel *m = s->model;
   TlNetCount net;

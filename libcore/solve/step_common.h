@@ -44,6 +44,9 @@ void tl_step_charge(const TlStep *step, const TlGroups *groups);
 /* The number of steps grows by one, and driven boundaries stand where they are then. */
 void tl_step_count(const TlStep *step);
 
+/* What each method asks of the contact search, to be completed with what it asks alone. */
+TlDetect tl_step_detect(const TlStep *step);
+
 /* After the move rows of nets are carried and bonds follow; `move` is tl_membrane_correct where the
  * nets are still to be kicked, else tl_membrane_follow. start: the positions before the move.
  * Collective. */

@@ -147,29 +147,16 @@ double tl_step_impulse_reach(const TlModel *m, double speed_max, double radius, 
 }
 
 static TlStatus detect(const TlStep *s, const TlMotion *motion, const double *nearby) {
-  const TlModel *m = s->model;
   TlWorkspace *w = s->work;
   TlBodies *b = &s->state->bodies;
   int64_t step = s->state->steps + 1;
   const unsigned char *still;
   TL_TRY(tl_step_reserve_points(w));
   TL_TRY(tl_sleep_mark(s, &still));
-  TlDetect d = {.options = &m->search,
-                .step_s = m->step_s,
-                .gravity_m_s2 = tl_norm(m->gravity_m_s2),
-                .weighted = m->impulses.order == TL_ORDER_WEIGHTED,
-                .materials = s->materials,
-                .boundary = w->boundary,
-                .boundary_count = m->boundary_count,
-                .speed_max = w->speed_max,
-                .nearby = nearby,
-                .arena = &w->arena,
-                .still = still,
-                .near = &w->near,
-                .points = w->points,
-                .manifolds = &w->manifolds,
-                .places = m->search.edges == TL_EDGES_PLACES ? &w->places : NULL,
-                .half_lookups = w->half_lookups};
+  TlDetect d = tl_step_detect(s);
+  d.weighted = s->model->impulses.order == TL_ORDER_WEIGHTED;
+  d.nearby = nearby;
+  d.still = still;
   TL_TRY(tl_motion_check_poses(b, step));
   return tl_context(tl_detect(&d, b, &motion->real, &w->found), "step %lld", (long long)step);
 }

@@ -305,22 +305,10 @@ static TlStatus detect(const TlStep *s, const TlMotion *motion, TlPairRows *memo
   TL_TRY(tl_step_reserve_points(w));
   TL_TRY(tl_nonsmooth_recall(b, m->step_s, &w->arena, memory));
   if (reduces && b->pairs.of[TL_INNER].count > 0) TL_TRY(tl_units_held(b, &w->arena, &held));
-  *d = (TlDetect){.options = &m->search,
-                  .step_s = m->step_s,
-                  .gravity_m_s2 = tl_norm(m->gravity_m_s2),
-                  .materials = s->materials,
-                  .boundary = w->boundary,
-                  .boundary_count = m->boundary_count,
-                  .speed_max = w->speed_max,
-                  .arena = &w->arena,
-                  .near = &w->near,
-                  .points = w->points,
-                  .manifolds = &w->manifolds,
-                  .places = m->search.edges == TL_EDGES_PLACES ? &w->places : NULL,
-                  .half_lookups = w->half_lookups,
-                  .memory = memory,
-                  .notes_clear = reduces,
-                  .held = held};
+  *d = tl_step_detect(s);
+  d->memory = memory;
+  d->notes_clear = reduces;
+  d->held = held;
   TL_TRY(tl_motion_check_poses(b, step));
   TL_TRY(tl_context(tl_detect(d, b, &motion->real, &w->found), "step %lld", (long long)step));
   return d->places ? tl_place_commit(d->places, &b->pairs) : TL_OK;
