@@ -587,37 +587,34 @@ static TlStatus settle(Membrane *m, const TlSync *sync, TlArena *arena, TlNetCou
   return go_through_bonds(m, arena, out);
 }
 
-TlStatus tl_membrane_correct(const TlNet *nets, const double *pressure_Pa, int count,
-                             TlBodies *bodies, const TlVec3 *began, double step_s,
-                             const TlSync *sync, TlNetMemo *memo, TlArena *arena, TlNetCount *out) {
-  Membrane m = {.nets = nets,
-                .pressure_Pa = pressure_Pa,
-                .count = count,
-                .bodies = bodies,
-                .memo = memo,
-                .start = began,
-                .step_s = step_s,
-                .follows = true,
-                .pulls = true};
-  TL_TRY(settle(&m, sync, arena, out));
-  if (count == 0) return TL_OK;
+static Membrane opened(const TlMembranes *of) {
+  return (Membrane){.nets = of->nets,
+                    .pressure_Pa = of->pressure_Pa,
+                    .count = of->count,
+                    .bodies = of->bodies,
+                    .memo = of->memo};
+}
+
+TlStatus tl_membrane_correct(const TlMembranes *of, const TlVec3 *began, double step_s,
+                             const TlSync *sync, TlNetCount *out) {
+  Membrane m = opened(of);
+  m.start = began;
+  m.step_s = step_s;
+  m.follows = m.pulls = true;
+  TL_TRY(settle(&m, sync, of->arena, out));
+  if (m.count == 0) return TL_OK;
   TL_TRY(load_spheres(&m));
   kick(&m);
   return TL_OK;
 }
 
-TlStatus tl_membrane_follow(const TlNet *nets, const double *pressure_Pa, int count,
-                            TlBodies *bodies, const TlVec3 *began, double step_s,
-                            const TlSync *sync, TlNetMemo *memo, TlArena *arena, TlNetCount *out) {
-  Membrane m = {.nets = nets,
-                .pressure_Pa = pressure_Pa,
-                .count = count,
-                .bodies = bodies,
-                .memo = memo,
-                .start = began,
-                .step_s = step_s,
-                .follows = true};
-  return settle(&m, sync, arena, out);
+TlStatus tl_membrane_follow(const TlMembranes *of, const TlVec3 *began, double step_s,
+                            const TlSync *sync, TlNetCount *out) {
+  Membrane m = opened(of);
+  m.start = began;
+  m.step_s = step_s;
+  m.follows = true;
+  return settle(&m, sync, of->arena, out);
 }
 
 /* As the bodies stand. */
@@ -632,31 +629,24 @@ static TlStatus load_now(Membrane *m, TlArena *arena, TlNetLoad *load) {
   return TL_OK;
 }
 
-TlStatus tl_membrane_load(const TlNet *nets, const double *pressure_Pa, int count, TlBodies *bodies,
-                          TlNetMemo *memo, TlArena *arena, TlNetLoad *load) {
-  Membrane m = {.nets = nets,
-                .pressure_Pa = pressure_Pa,
-                .count = count,
-                .bodies = bodies,
-                .memo = memo,
-                .pulls = true};
+TlStatus tl_membrane_load(const TlMembranes *of, TlNetLoad *load) {
+  Membrane m = opened(of);
+  m.pulls = true;
   *load = (TlNetLoad){0};
-  return count == 0 ? TL_OK : load_now(&m, arena, load);
+  return m.count == 0 ? TL_OK : load_now(&m, of->arena, load);
 }
 
-TlStatus tl_membrane_bonds(const TlNet *nets, const double *pressure_Pa, int count,
-                           TlBodies *bodies, TlNetMemo *memo, TlArena *arena, TlNetLoad *load,
-                           TlNetBond **bond, int32_t *bonds) {
-  Membrane m = {
-      .nets = nets, .pressure_Pa = pressure_Pa, .count = count, .bodies = bodies, .memo = memo};
+TlStatus tl_membrane_bonds(const TlMembranes *of, TlNetLoad *load, TlNetBond **bond,
+                           int32_t *bonds) {
+  Membrane m = opened(of);
   *load = (TlNetLoad){0};
   *bond = NULL;
   *bonds = 0;
-  if (count == 0) return TL_OK;
-  m.listed = tl_arena_push(arena, bodies->pairs.of[TL_BONDS].count + 1, sizeof *m.listed);
+  if (m.count == 0) return TL_OK;
+  m.listed = tl_arena_push(of->arena, m.bodies->pairs.of[TL_BONDS].count + 1, sizeof *m.listed);
   if (!m.listed) return TL_ENOMEM;
-  TL_TRY(load_now(&m, arena, load));
-  for (size_t k = 0; k < memo->bonds; k++)
+  TL_TRY(load_now(&m, of->arena, load));
+  for (size_t k = 0; k < m.memo->bonds; k++)
     if (!m.pull[k].broken) m.listed[(*bonds)++] = m.listed[k];
   *bond = m.listed;
   return TL_OK;

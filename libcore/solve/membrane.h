@@ -60,12 +60,21 @@ void tl_net_memo_drop_rows(TlNetMemo *memo);
 /* Of the last step, those whose lower id is owned, in the order of their keys; borrowed. */
 const TlConstraintRow *tl_net_memo_rows(const TlNetMemo *memo, size_t *count);
 
+/* The nets of a run, the pressure on each, the bodies that hold them, and memory for a step. */
+typedef struct TlMembranes {
+  const TlNet *nets;
+  const double *pressure_Pa; /* [count] */
+  int count;
+  TlBodies *bodies;
+  TlNetMemo *memo;
+  TlArena *arena;
+} TlMembranes;
+
 /* After the move: bonds follow, net velocities and momenta of owned bodies are corrected. start:
- * positions of all local bodies before the move; pressure_Pa: of each net. Collective when sync is set. TL_ELIMIT names the
+ * positions of all local bodies before the move. Collective when sync is set. TL_ELIMIT names the
  * bond that is longer than it may be. */
-TlStatus tl_membrane_correct(const TlNet *nets, const double *pressure_Pa, int count,
-                             TlBodies *bodies, const TlVec3 *start, double step_s,
-                             const TlSync *sync, TlNetMemo *memo, TlArena *arena, TlNetCount *out);
+TlStatus tl_membrane_correct(const TlMembranes *membranes, const TlVec3 *start, double step_s,
+                             const TlSync *sync, TlNetCount *out);
 
 /* The same forces for a method that kicks all bodies at once by what acts on them where they are
  * (step_penalty.c). Arrays of bodies->total in the arena; NULL without nets. Valid for owned
@@ -77,8 +86,7 @@ typedef struct TlNetLoad {
   TlExact elastic;            /* held by the bonds, J: of those whose lower id is owned */
 } TlNetLoad;
 /* As the bodies stand; their ghosts are fresh. Dampers see the velocities of the state. */
-TlStatus tl_membrane_load(const TlNet *nets, const double *pressure_Pa, int count, TlBodies *bodies,
-                          TlNetMemo *memo, TlArena *arena, TlNetLoad *load);
+TlStatus tl_membrane_load(const TlMembranes *membranes, TlNetLoad *load);
 /* A bond as it stands. */
 typedef struct TlNetBond {
   TlPairKey key;
@@ -90,19 +98,15 @@ typedef struct TlNetBond {
 } TlNetBond;
 /* For a method that solves the bonds itself (step_nonsmooth.c): as tl_membrane_load, but `force` is the
  * pressure's alone, and the bonds that hold are listed in the order of their keys. */
-TlStatus tl_membrane_bonds(const TlNet *nets, const double *pressure_Pa, int count,
-                           TlBodies *bodies, TlNetMemo *memo, TlArena *arena, TlNetLoad *load,
-                           TlNetBond **bond, int32_t *bonds);
+TlStatus tl_membrane_bonds(const TlMembranes *membranes, TlNetLoad *load, TlNetBond **bond,
+                           int32_t *bonds);
 /* Are rows of bonds wanted (tl_net_memo_keep_rows)? */
 bool tl_net_memo_keeps_rows(const TlNetMemo *memo);
 /* After the move: rows are carried, bonds follow; nothing is kicked. Else as
  * tl_membrane_correct. */
-TlStatus tl_membrane_follow(const TlNet *nets, const double *pressure_Pa, int count,
-                            TlBodies *bodies, const TlVec3 *start, double step_s,
-                            const TlSync *sync, TlNetMemo *memo, TlArena *arena, TlNetCount *out);
-typedef TlStatus (*TlMembraneMove)(const TlNet *nets, const double *pressure_Pa, int count,
-                                   TlBodies *bodies, const TlVec3 *start, double step_s,
-                                   const TlSync *sync, TlNetMemo *memo, TlArena *arena,
-                                   TlNetCount *out);
+TlStatus tl_membrane_follow(const TlMembranes *membranes, const TlVec3 *start, double step_s,
+                            const TlSync *sync, TlNetCount *out);
+typedef TlStatus (*TlMembraneMove)(const TlMembranes *membranes, const TlVec3 *start, double step_s,
+                                   const TlSync *sync, TlNetCount *out);
 
 #endif

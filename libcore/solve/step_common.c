@@ -358,11 +358,20 @@ TlDetect tl_step_detect(const TlStep *s) {
                     .half_lookups = w->half_lookups};
 }
 
+TlMembranes tl_step_membranes(const TlStep *s) {
+  return (TlMembranes){.nets = s->model->nets,
+                       .pressure_Pa = s->controls->pressure_Pa,
+                       .count = s->model->net_count,
+                       .bodies = &s->state->bodies,
+                       .memo = s->work->net_memo,
+                       .arena = &s->work->arena};
+}
+
 TlStatus tl_step_nets(TlStep *s, const TlVec3 *start, TlMembraneMove move, TlStepReport *r) {
   const TlModel *m = s->model;
+  const TlMembranes membranes = tl_step_membranes(s);
   TlNetCount net;
-  TlStatus status = move(m->nets, s->controls->pressure_Pa, m->net_count, &s->state->bodies, start,
-                         m->step_s, s->sync, s->work->net_memo, &s->work->arena, &net);
+  TlStatus status = move(&membranes, start, m->step_s, s->sync, &net);
   r->net_bonds = net.bonds;
   r->net_broken = net.broken;
   s->sums.net_elastic_end_J = net.elastic;

@@ -47,6 +47,8 @@ void tl_step_count(const TlStep *step);
 /* What each method asks of the contact search, to be completed with what it asks alone. */
 TlDetect tl_step_detect(const TlStep *step);
 
+/* The nets of the model with the step's pressures, bodies and memory. */
+TlMembranes tl_step_membranes(const TlStep *step);
 /* After the move rows of nets are carried and bonds follow; `move` is tl_membrane_correct where the
  * nets are still to be kicked, else tl_membrane_follow. start: the positions before the move.
  * Collective. */

@@ -529,9 +529,8 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
     began = tl_arena_push(&w->arena, (size_t)b->total + 1, sizeof *began);
     status = began ? TL_OK : TL_ENOMEM;
     if (began) memcpy(began, b->position, (size_t)b->total * sizeof *began);
-    if (began)
-      status = tl_membrane_bonds(s->model->nets, s->controls->pressure_Pa, s->model->net_count, b,
-                                 w->net_memo, &w->arena, &load, &bond, &rows.bonds);
+    const TlMembranes membranes = tl_step_membranes(s);
+    if (began) status = tl_membrane_bonds(&membranes, &load, &bond, &rows.bonds);
     rows.net = &load;
     rows.listed = bond;
   }

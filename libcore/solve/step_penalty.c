@@ -297,8 +297,8 @@ static TlStatus reserve_joints(const Forces *f) {
 static TlStatus load_nets(Forces *f) {
   const TlModel *m = f->step->model;
   TlWorkspace *w = f->step->work;
-  TL_TRY(tl_membrane_load(m->nets, f->step->controls->pressure_Pa, m->net_count, f->bodies,
-                          w->net_memo, &w->arena, &f->net));
+  const TlMembranes membranes = tl_step_membranes(f->step);
+  TL_TRY(tl_membrane_load(&membranes, &f->net));
   f->share[0].sums.net_elastic_J = f->net.elastic;
   f->net_omega2 = tl_arena_push(&w->arena, (size_t)m->net_count + 1, sizeof *f->net_omega2);
   if (!f->net_omega2) return TL_ENOMEM;

@@ -151,8 +151,13 @@ START_TEST(the_tangential_spring_turns_with_its_bond) {
       b->velocity[i] = (TlVec3){0, 0, 0};
       tl_bodies_set_spin(b, i, tl_scale(angle / dt, axis));
     }
-    CK_OK(tl_membrane_correct(&rig.net, &rig.net.pressure_Pa, 1, b, start, dt, NULL, memo, &arena,
-                              &count));
+    const TlMembranes one = {.nets = &rig.net,
+                             .pressure_Pa = &rig.net.pressure_Pa,
+                             .count = 1,
+                             .bodies = b,
+                             .memo = memo,
+                             .arena = &arena};
+    CK_OK(tl_membrane_correct(&one, start, dt, NULL, &count));
     tl_arena_reset(&arena);
   }
   TlQuat whole = tl_quat_from_rotation(tl_scale(3, axis));
