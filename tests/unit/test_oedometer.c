@@ -1,13 +1,6 @@
 /* The oedometer against closed forms: the confined modulus of a simple cubic packing, and K0 of a
  * packing whose contacts are inclined; what its section refuses, and a run that is resumed. */
-#include "support/tltest.h"
-
-#include "base/file.h"
-#include "base/log.h"
-#include "base/mem.h"
-#include "base/par.h"
-#include "io/csv_table.h"
-#include "run/run.h"
+#include "support/device.h"
 
 #include <stdio.h>
 
@@ -19,6 +12,7 @@
   "solver: {method: penalty}\n"                                                                    \
   "penalty: {spread: deepest, normal_N_m: 1.0e+5}\n"                                               \
   "contact: {friction: 0, restitution: 0.5, boundary_friction: 0, damping_per_s: 1000}\n"
+#define BALL "bodies: [{shape: ball, position_m: [0, 0, 0.005]}]\n"
 #define REST "until_unbalanced: 1.0e-6, until_kinetic_fraction: 1.0e-9"
 static const double RADIUS = 5e-3, STIFFNESS = 1e5; /* the base's and the platen's, too */
 
@@ -30,47 +24,10 @@ typedef struct Ran {
   int stages;
 } Ran;
 
-static double cell(const TlTable *t, int64_t row, const char *name) {
-  int column;
-  double value;
-  CK_OK(tl_table_need(t, name, &column));
-  CK_OK(tl_table_number(t, row, column, &value));
-  return value;
-}
-
-static int count_down(void *left) {
-  return --*(int64_t *)left == 0 ? TL_WISH_STOP : 0;
-}
-
-/* stop_after > 0: the run is stopped after so many steps and resumed. */
 static Ran run_test(const char *name, const char *text, int64_t stop_after) {
-  char *study = tl_format("%s/%s.yaml", tl_test_folder(), name),
-       *results = tl_format("%s/%s.run", tl_test_folder(), name),
-       *table = tl_path_join(results, "oedometer.csv");
-  TlRun run;
-  CK_OK(tl_file_write(study, text, strlen(text), true));
-  TlRunOptions options = {.study = study, .output = results, .overwrite = true};
-  tl_par_set_threads(1);
-  tl_log_set("test", TL_LOG_ERROR);
-  if (stop_after > 0) {
-    options.stop = count_down;
-    options.stop_context = &stop_after;
-    CK_OK(tl_run_open(&run, NULL, &options));
-    ck_assert_int_eq(tl_run_go(&run), TL_ELIMIT);
-    tl_run_close(&run);
-    options = (TlRunOptions){.study = study, .output = results, .resume = true};
-  }
-  CK_OK(tl_run_open(&run, NULL, &options));
-  CK_OK(tl_run_go(&run));
-  ck_assert(tl_apparatus_finished(&run));
-  tl_run_close(&run);
-  Ran ran = {.stages = 0};
-  CK_OK(tl_table_read(table, &ran.csv));
+  Ran ran = {.csv = device_run("oedometer", name, text, stop_after)};
   for (int64_t i = 0; i < ran.csv.rows; i++)
-    if (cell(&ran.csv, i, "stage_ends") == 1) ran.stage_end[ran.stages++] = i;
-  tl_free(study);
-  tl_free(results);
-  tl_free(table);
+    if (device_cell(&ran.csv, i, "stage_ends") == 1) ran.stage_end[ran.stages++] = i;
   return ran;
 }
 
@@ -97,17 +54,17 @@ START_TEST(a_simple_cubic_packing_has_its_confined_modulus) {
   Ran ran = run_test("cubic", cubic_study, 0);
   const TlTable *t = &ran.csv;
   ck_assert_int_eq(ran.stages, 3);
-  double h0 = cell(t, ran.stage_end[0], "height_m"), modulus = STIFFNESS * h0 / (5 * d * d);
+  double h0 = device_cell(t, ran.stage_end[0], "height_m"), modulus = STIFFNESS * h0 / (5 * d * d);
   for (int s = 0; s < 3; s++) {
     int64_t row = ran.stage_end[s];
     double height = 4 * d - 5 * stress[s] * d * d / STIFFNESS;
-    CK_NEAR(cell(t, row, "axial_stress_Pa"), stress[s], 1e-4 * stress[s]);
-    CK_NEAR(cell(t, row, "base_stress_Pa"), stress[s], 1e-4 * stress[s]);
-    CK_NEAR(cell(t, row, "height_m"), height, 1e-8);
-    CK_NEAR(cell(t, row, "axial_strain"), 1 - height / h0, 1e-6);
-    CK_NEAR(cell(t, row, "K0"), 0, 1e-9);
-    CK_NEAR(cell(t, row, "void_ratio"), height * 6 / (M_PI * 4 * d) - 1, 1e-5);
-    if (s > 0) CK_NEAR(cell(t, row, "constrained_modulus_Pa"), modulus, 1e-3 * modulus);
+    CK_NEAR(device_cell(t, row, "axial_stress_Pa"), stress[s], 1e-4 * stress[s]);
+    CK_NEAR(device_cell(t, row, "base_stress_Pa"), stress[s], 1e-4 * stress[s]);
+    CK_NEAR(device_cell(t, row, "height_m"), height, 1e-8);
+    CK_NEAR(device_cell(t, row, "axial_strain"), 1 - height / h0, 1e-6);
+    CK_NEAR(device_cell(t, row, "K0"), 0, 1e-9);
+    CK_NEAR(device_cell(t, row, "void_ratio"), height * 6 / (M_PI * 4 * d) - 1, 1e-5);
+    if (s > 0) CK_NEAR(device_cell(t, row, "constrained_modulus_Pa"), modulus, 1e-3 * modulus);
   }
   tl_table_free(&ran.csv);
 }
@@ -124,8 +81,8 @@ START_TEST(the_platens_weight_is_a_part_of_the_load) {
   memcpy(strstr(text, "5.0e+3, ramp"), "30,     ramp", 12);
   Ran ran = run_test("heavy", text, 0);
   int64_t row = ran.stage_end[0];
-  CK_NEAR(cell(&ran.csv, row, "axial_stress_Pa"), stress, 1e-2 * stress);
-  CK_NEAR(cell(&ran.csv, row, "base_stress_Pa"), stress + grains, 1e-2 * grains);
+  CK_NEAR(device_cell(&ran.csv, row, "axial_stress_Pa"), stress, 1e-2 * stress);
+  CK_NEAR(device_cell(&ran.csv, row, "base_stress_Pa"), stress + grains, 1e-2 * grains);
   tl_table_free(&ran.csv);
   tl_free(text);
 }
@@ -173,7 +130,7 @@ START_TEST(inclined_contacts_press_on_the_ring) {
     }
   Ran ran = run_test("inclined", text, 0);
   ck_assert_int_eq(ran.stages, 1);
-  CK_NEAR(cell(&ran.csv, ran.stage_end[0], "K0"), 2 * a * d / (h * H), 1e-3);
+  CK_NEAR(device_cell(&ran.csv, ran.stage_end[0], "K0"), 2 * a * d / (h * H), 1e-3);
   tl_table_free(&ran.csv);
   tl_free(text);
 }
@@ -196,41 +153,34 @@ START_TEST(a_stage_ends_only_under_its_stress) {
   Ran ran = run_test("air", air_study, 0);
   ck_assert_int_eq(ran.stages, 1);
   int64_t row = ran.stage_end[0];
-  CK_NEAR(cell(&ran.csv, row, "axial_stress_Pa"), 1e3, 500);
-  CK_NEAR(cell(&ran.csv, row, "base_stress_Pa"), 1e3, 500);
-  CK_NEAR(cell(&ran.csv, row, "height_m"), 0.01, 1e-4);
+  CK_NEAR(device_cell(&ran.csv, row, "axial_stress_Pa"), 1e3, 500);
+  CK_NEAR(device_cell(&ran.csv, row, "base_stress_Pa"), 1e3, 500);
+  CK_NEAR(device_cell(&ran.csv, row, "height_m"), 0.01, 1e-4);
   tl_table_free(&ran.csv);
 }
 END_TEST
 
 /* ---- the section ---- */
 
-static void refused(const char *section, const char *message) {
-  TlStudy study;
-  TlSetup setup = {0};
-  char *text = tl_format(HEAD "bodies: [{shape: ball, position_m: [0, 0, 0.005]}]\n%s", section);
-  TlStatus status = tl_study_parse(&study, "test.yaml", text, strlen(text));
-  if (status == TL_OK) status = tl_setup_fill(&setup, &study);
-  CK_FAILS(status, TL_EINPUT, message);
-  tl_setup_free(&setup);
-  tl_study_free(&study);
-  tl_free(text);
-}
-
 START_TEST(what_makes_no_sense_is_refused_at_its_key) {
-  refused("oedometer: {stages: [{vertical_stress_Pa: 10}]}\n",
-          "oedometer.radius_m: give either radius_m");
-  refused("oedometer: {radius_m: 1, side_m: 1}\n", "oedometer.radius_m: give either radius_m");
-  refused("oedometer: {radius_m: 1}\n", "oedometer.height_m: is missing");
-  refused("oedometer: {radius_m: 1, height_m: 1}\n", "oedometer.stages: are missing");
-  refused("oedometer: {radius_m: 1, height_m: 1, stages: [{ramp_s: 1}]}\n", "vertical_stress_Pa");
-  refused("oedometer: {radius_m: 1, height_m: 1, stages: [{vertical_stress_Pa: 1, ramp_s: 2, "
-          "most_s: 1}]}\n",
-          "oedometer.stages.0.most_s: is less than");
-  refused("oedometer: {side_m: 1, height_m: 1, stages: [{vertical_stress_Pa: 10}]}\n"
-          "direct_shear: {length_m: 1, height_m: 1, normal_stress_Pa: 1, rate_m_s: 1, "
-          "until_displacement_m: 1, consolidate_s: 1}\n",
-          "direct_shear: a run has one apparatus");
+  device_refused(HEAD BALL "oedometer: {stages: [{vertical_stress_Pa: 10}]}\n",
+                 "oedometer.radius_m: give either radius_m");
+  device_refused(HEAD BALL "oedometer: {radius_m: 1, side_m: 1}\n",
+                 "oedometer.radius_m: give either radius_m");
+  device_refused(HEAD BALL "oedometer: {radius_m: 1}\n", "oedometer.height_m: is missing");
+  device_refused(HEAD BALL "oedometer: {radius_m: 1, height_m: 1}\n",
+                 "oedometer.stages: are missing");
+  device_refused(HEAD BALL "oedometer: {radius_m: 1, height_m: 1, stages: [{ramp_s: 1}]}\n",
+                 "vertical_stress_Pa");
+  device_refused(
+      HEAD BALL "oedometer: {radius_m: 1, height_m: 1, stages: [{vertical_stress_Pa: 1, ramp_s: 2, "
+                "most_s: 1}]}\n",
+      "oedometer.stages.0.most_s: is less than");
+  device_refused(HEAD BALL
+                 "oedometer: {side_m: 1, height_m: 1, stages: [{vertical_stress_Pa: 10}]}\n"
+                 "direct_shear: {length_m: 1, height_m: 1, normal_stress_Pa: 1, rate_m_s: 1, "
+                 "until_displacement_m: 1, consolidate_s: 1}\n",
+                 "direct_shear: a run has one apparatus");
 }
 END_TEST
 
