@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "io/csv.h"
+#include "post/number_lines.h"
 #include "shape/build.h"
 #include "shape/mass.h"
 
@@ -55,51 +56,25 @@ TlStatus tl_lammps_write(const char *path, bool overwrite, const TlAvatar *avata
   return write_whole(path, overwrite, put_lammps, &(Scaled){avatar, per_metre});
 }
 
-typedef struct Reader {
-  const char *path;
-  char *at;
-  int64_t line;
-} Reader;
-
-static TlStatus take(Reader *r, double *values, int count) {
-  r->line++;
-  char *end = strchr(r->at, '\n');
-  if (end) *end = 0;
-  for (int i = 0; i < count; i++) {
-    char *after;
-    values[i] = strtod(r->at, &after);
-    if (after == r->at || !isfinite(values[i]))
-      return tl_fail(TL_EINPUT, "%s:%lld: number %d of %d is missing or not finite", r->path,
-                     (long long)r->line, i + 1, count);
-    r->at = after;
-  }
-  while (*r->at == ' ' || *r->at == '\t' || *r->at == '\r') r->at++;
-  if (*r->at)
-    return tl_fail(TL_EINPUT, "%s:%lld: more than the %d numbers that belong here", r->path,
-                   (long long)r->line, count);
-  r->at = end ? end + 1 : r->at;
-  return TL_OK;
-}
-
-static TlStatus parse(Reader *r, double metre, TlAvatar *a) {
+static TlStatus parse(TlNumberLines *r, double metre, TlAvatar *a) {
   double n[3], h, low[3], value;
   char *end = strchr(r->at, '\n');
   r->line = 1;
   r->at = end ? end + 1 : r->at + strlen(r->at);
-  TL_TRY(take(r, n, 3));
+  TL_TRY(tl_number_line(r, n, 3));
   for (int i = 0; i < 3; i++)
     if (!(n[i] >= 5 && n[i] <= 4096 && n[i] == floor(n[i])))
       return tl_fail(TL_EINPUT, "%s:2: %g is not a whole number of 5 to 4096", r->path, n[i]);
-  TL_TRY(take(r, &h, 1));
+  TL_TRY(tl_number_line(r, &h, 1));
   if (!(h > 0)) return tl_fail(TL_EINPUT, "%s:3: a stride of %g", r->path, h);
-  TL_TRY(take(r, low, 3));
+  TL_TRY(tl_number_line(r, low, 3));
   a->nx = (int32_t)n[0], a->ny = (int32_t)n[1], a->nz = (int32_t)n[2];
   a->spacing_m = h * metre;
   a->origin_m = tl_vec3(low[0] * metre, low[1] * metre, low[2] * metre);
   int64_t count = (int64_t)a->nx * a->ny * a->nz;
   TL_TRY(TL_NEW(a->phi, (size_t)count));
   for (int64_t i = 0; i < count; i++) {
-    TL_TRY(take(r, &value, 1));
+    TL_TRY(tl_number_line(r, &value, 1));
     a->phi[i] = (float)(value * metre);
   }
   while (*r->at == '\n' || *r->at == '\r' || *r->at == ' ') r->at++;
@@ -150,7 +125,7 @@ TlStatus tl_lammps_read(const char *path, double per_metre, int32_t nodes, TlAva
   char *text;
   size_t size;
   TL_TRY(tl_file_read(path, &text, &size));
-  Reader reader = {path, text, 0};
+  TlNumberLines reader = {path, text, 0};
   TlStatus status = parse(&reader, 1 / per_metre, avatar);
   tl_free(text);
   if (status == TL_OK) status = tl_context(complete(avatar, nodes), "%s", path);

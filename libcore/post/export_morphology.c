@@ -3,11 +3,11 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "io/csv.h"
+#include "post/number_lines.h"
 #include "shape/build.h"
 #include "shape/mesh.h"
 #include "shape/nodes.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,64 +57,38 @@ TlStatus tl_morphology_write(const char *path, bool overwrite, const TlAvatar *a
 
 /* ---- reading ---- */
 
-typedef struct Reader {
-  const char *path;
-  char *at; /* the rest of the text */
-  int line;
-} Reader;
-
-/* The next count numbers, which must fill the line. */
-static TlStatus take_reals(Reader *r, double *values, int64_t count) {
-  r->line++;
-  char *end = strchr(r->at, '\n');
-  if (end) *end = 0;
-  for (int64_t i = 0; i < count; i++) {
-    char *after;
-    values[i] = strtod(r->at, &after);
-    if (after == r->at || !isfinite(values[i]))
-      return tl_fail(TL_EINPUT, "%s:%d: number %lld of %lld is missing or not finite", r->path,
-                     r->line, (long long)i + 1, (long long)count);
-    r->at = after;
-  }
-  while (isspace((unsigned char)*r->at)) r->at++;
-  if (*r->at)
-    return tl_fail(TL_EINPUT, "%s:%d: more than the %lld numbers that belong here", r->path,
-                   r->line, (long long)count);
-  r->at = end ? end + 1 : r->at;
-  return TL_OK;
-}
-
-static TlStatus take_counts(Reader *r, int32_t *values, int count, int32_t least, int32_t most) {
+static TlStatus take_counts(TlNumberLines *r, int32_t *values, int count, int32_t least,
+                            int32_t most) {
   double real[3];
-  TL_TRY(take_reals(r, real, count));
+  TL_TRY(tl_number_line(r, real, count));
   for (int i = 0; i < count; i++) {
     if (!(real[i] >= least && real[i] <= most && real[i] == floor(real[i])))
-      return tl_fail(TL_EINPUT, "%s:%d: %g is not a whole number of %d to %d", r->path, r->line,
-                     real[i], least, most);
+      return tl_fail(TL_EINPUT, "%s:%lld: %g is not a whole number of %d to %d", r->path,
+                     (long long)r->line, real[i], least, most);
     values[i] = (int32_t)real[i];
   }
   return TL_OK;
 }
 
-static TlStatus take_floats(Reader *r, float **values, int64_t count, double unit) {
+static TlStatus take_floats(TlNumberLines *r, float **values, int64_t count, double unit) {
   double *real;
   TL_TRY(TL_NEW(real, (size_t)count));
-  TlStatus status = take_reals(r, real, count);
+  TlStatus status = tl_number_line(r, real, count);
   if (status == TL_OK) status = TL_NEW(*values, (size_t)count);
   for (int64_t i = 0; status == TL_OK && i < count; i++) (*values)[i] = (float)(real[i] * unit);
   tl_free(real);
   return status;
 }
 
-static TlStatus parse(Reader *r, double h, double density, TlAvatar *a) {
+static TlStatus parse(TlNumberLines *r, double h, double density, TlAvatar *a) {
   double mass, moment[3], centre[3], radius, h3 = h * h * h;
   int32_t size[3];
-  TL_TRY(take_reals(r, &mass, 1));
-  TL_TRY(take_reals(r, moment, 3));
-  TL_TRY(take_reals(r, centre, 3));
+  TL_TRY(tl_number_line(r, &mass, 1));
+  TL_TRY(tl_number_line(r, moment, 3));
+  TL_TRY(tl_number_line(r, centre, 3));
   TL_TRY(take_counts(r, &a->node_count, 1, 4, 100000000));
   TL_TRY(take_floats(r, &a->node_m, 3 * (int64_t)a->node_count, h));
-  TL_TRY(take_reals(r, &radius, 1));
+  TL_TRY(tl_number_line(r, &radius, 1));
   TL_TRY(take_counts(r, size, 3, 3, 4096));
   TL_TRY(take_floats(r, &a->phi, (int64_t)size[0] * size[1] * size[2], h));
   if (*r->at) return tl_fail(TL_EINPUT, "%s: text follows the eighth line", r->path);
@@ -167,7 +141,7 @@ TlStatus tl_morphology_read(const char *path, double spacing_m, double density, 
   char *text;
   size_t size;
   TL_TRY(tl_file_read(path, &text, &size));
-  Reader reader = {path, text, 0};
+  TlNumberLines reader = {path, text, 0};
   TlStatus status = parse(&reader, spacing_m, density, avatar);
   tl_free(text);
   if (status == TL_OK) status = work_out(avatar);
@@ -192,10 +166,10 @@ static TlStatus read_table(const char *folder, const char *name, int64_t count, 
   }
   status = tl_file_read(path, &text, &size);
   if (status == TL_OK) {
-    Reader reader = {path, text, 0};
+    TlNumberLines reader = {path, text, 0};
     status = TL_NEW(*values, (size_t)(count * width));
     for (int64_t i = 0; status == TL_OK && i < count; i++)
-      status = take_reals(&reader, *values + i * width, width);
+      status = tl_number_line(&reader, *values + i * width, width);
     if (status == TL_OK && *reader.at)
       status = tl_fail(TL_EINPUT,
                        "%s: more lines than the %lld grains; give all grains of the "
