@@ -73,11 +73,15 @@ static TlStatus stop_soft(const TlRun *run, const TlProblemRow *row, const char 
       TL_EINPUT,
       "%s: %s lies %.3g m (%.0f%% of the smaller radius) deep in %s in step %lld, and has for %d "
       "steps: contacts are too soft for their load (young_Pa or normal_N_m "
-      "of section %s), the solver's iterations too few, or the shapes begin inside each other; "
+      "of section %s), the solver's iterations too few, or the shapes begin inside each other%s; "
       "unresolved: {overlap_share: %.2g} lets grains lie that deep",
       run->options.study, name_grain(run, row->grain, row->avatar, one), row->overlap_m,
       100 * row->fraction, other, (long long)step, row->steps,
-      tl_method_name(run->model->setup.solver.method), fmin(10, 2 * row->fraction));
+      tl_method_name(run->model->setup.solver.method),
+      run->model->setup.reduction.split == TL_SPLIT_OFF
+          ? ""
+          : "; model reduction is on: see whether it happens with reduction.split: off, too",
+      fmin(10, 2 * row->fraction));
 }
 
 static TlStatus stop_overlap(const TlRun *run, const TlProblemRow *row, int64_t step) {

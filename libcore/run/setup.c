@@ -1,5 +1,6 @@
 #include "run/setup.h"
 
+#include "base/log.h"
 #include "conf/keys.h"
 #include "run/constraint_forces.h"
 #include "run/ground_kinds.h"
@@ -411,6 +412,19 @@ static TlStatus check_grains(const TlSetup *s, const TlStudy *study) {
   return tl_shapes_check_names(&s->shapes, &s->grains.shapes, "grains.shapes", study);
 }
 
+static void warn_of_stale_forces(const TlSetup *s, const TlStudy *study) {
+  char place[256];
+  bool renewed = s->reduction.split == TL_SPLIT_OFF || s->reduction.split == TL_SPLIT_TRIAL ||
+                 s->reduction.split == TL_SPLIT_BOTH;
+  if (!s->time.boundary_forces || renewed || !s->reduction.boundaries ||
+      !tl_study_says(study, "reduction.split", place, sizeof place))
+    return;
+  tl_log_warn("%s: time.boundary_forces: with this reduction.split contacts of grains that have "
+              "merged with a boundary keep the force with which they merged; take trial or both, "
+              "which renew it, or boundaries: false",
+              place);
+}
+
 TlStatus tl_setup_fill(TlSetup *setup, TlStudy *study) {
   TL_TRY(tl_study_fill(study, &tl_setup_schema, setup));
   TL_TRY(tl_ensemble_settle(setup, study));
@@ -424,6 +438,7 @@ TlStatus tl_setup_fill(TlSetup *setup, TlStudy *study) {
   double end_s = (double)tl_setup_steps(setup) * setup->time.dt_s;
   bool weightless = tl_norm2(tl_vec3_of(setup->gravity_m_s2)) == 0;
   TL_TRY(tl_reduction_check(&setup->reduction, method->reduces, end_s, weightless, study));
+  warn_of_stale_forces(setup, study);
   TL_TRY(tl_apparatus_check(setup, study));
   TL_TRY(tl_walls_check(&setup->walls, study));
   TL_TRY(tl_sinks_check(&setup->sinks, study));

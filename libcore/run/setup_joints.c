@@ -136,6 +136,10 @@ static TlStatus check_joint(const TlJointSetup *j, int64_t i, const TlStudyList 
   if (axis && !(tl_norm(tl_vec3(j->axis[0], j->axis[1], j->axis[2])) > 1e-12))
     return tl_study_fail(study, TL_EINPUT, PATH("axis"),
                          "is the zero vector; a direction is wanted");
+  char place[256];
+  if (kind == TL_HINGES && !tl_study_says(study, PATH("point_m"), place, sizeof place))
+    return tl_study_fail(study, TL_EINPUT, PATH("axis"),
+                         "a hinge wants a point_m, too: where its axis passes");
   const char *idle = idle_key(j);
   if (idle)
     return tl_study_fail(study, TL_EINPUT, PATH(idle), "this kind of joint has no use for it");

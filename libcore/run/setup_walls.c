@@ -27,7 +27,9 @@ const TlParam tl_wall_params[] = {
     TEXT(TlWallSetup, material, "", "in the list of materials; none: 'boundary'"),
     TL_OLD_FORM_ROWS(TlWallSetup, "-1", "-1", -1, "there; negative: that of contact.boundary_*"),
     VEC3(TlWallSetup, velocity_m_s, "m/s", "0,0,0", -1e4, 1e4,
-         "velocity from from_s to until_s; along its own face a wall is a belt"),
+         "velocity from from_s to until_s; along its own face a plane is a belt, which has no end; "
+         "walls of other "
+         "kinds travel with it"),
     VEC3(TlWallSetup, spin_rad_s, "rad/s", "0,0,0", -1e4, 1e4,
          "turning from from_s to until_s: axis times angular velocity"),
     VEC3(TlWallSetup, pivot_m, "m", "0,0,0", -1e7, 1e7,

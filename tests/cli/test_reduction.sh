@@ -118,5 +118,6 @@ warned() { # text of the warning, then what is set
 }
 warned "reduction.trial_force does nothing: it is of split: trial or both" --set reduction.trial_force=0.1
 warned "nothing is merged before 1000 s, and the run ends at" --set reduction.from_s=1000
+warned "keep the force with which they merged" --set time.boundary_forces=true
 warned "without gravity a trial has no weight" --set reduction.split=trial --set gravity_m_s2='[0, 0, 0]'
 exit $bad

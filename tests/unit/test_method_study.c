@@ -128,14 +128,16 @@ static void joint_fails(const char *method, const char *joint, const char *words
 }
 
 START_TEST(a_motor_without_a_force_is_refused) {
-#define HINGE "kind: hinge, body: low, other: high, axis: [0, 1, 0]"
+#define HINGE "kind: hinge, body: low, other: high, axis: [0, 1, 0], point_m: [0, 0, 0]"
 #define SLIDER "kind: slider, body: low, axis: [0, 0, 1]"
   joint_fails("nonsmooth", HINGE ", motor_rad_s: 2",
-              "joints.yaml:6:58: joints.0.motor_rad_s: a motor without a moment does nothing: "
+              "joints.yaml:6:78: joints.0.motor_rad_s: a motor without a moment does nothing: "
               "motor_most_N_m is missing");
   joint_fails("nonsmooth", SLIDER ", motor_m_s: -1",
               "joints.0.motor_m_s: a motor without a force does nothing: motor_most_N is missing");
   joint_fails("nonsmooth", HINGE ", motor_rad_s: 2, motor_most_N_m: 1", NULL);
+  joint_fails("nonsmooth", "kind: hinge, body: low, axis: [0, 1, 0]",
+              "joints.0.axis: a hinge wants a point_m, too");
   joint_fails("nonsmooth", HINGE ", motor_most_N_m: 1", NULL); /* a brake */
 }
 END_TEST
@@ -144,7 +146,7 @@ START_TEST(limits_that_leave_out_the_start_are_refused) {
 #define DISTANCE                                                                                   \
   "kind: distance, body: low, other: high, point_m: [0, 0, 0.01], other_point_m: [0, 0, 0.04]"
   joint_fails("nonsmooth", HINGE ", least_deg: 10, most_deg: 30",
-              "joints.yaml:6:58: joints.0.least_deg: the limits of 10 to 30 deg leave out the "
+              "joints.yaml:6:78: joints.0.least_deg: the limits of 10 to 30 deg leave out the "
               "start, where the angle is 0");
   joint_fails("nonsmooth", HINGE ", least_deg: -30, most_deg: -10",
               "joints.0.most_deg: the limits");
@@ -166,7 +168,7 @@ START_TEST(joints_that_the_method_does_not_solve_are_refused_by_name) {
       "penalty", "kind: weld, body: low, other: high",
       "joints.yaml:6:4: joints.0.kind: the method penalty does not solve a weld of the body "
       "'low' and the body 'high': solver.method: nonsmooth does");
-  joint_fails("etm-level", "kind: hinge, body: low, axis: [0, 1, 0]",
+  joint_fails("etm-level", "kind: hinge, body: low, axis: [0, 1, 0], point_m: [0, 0, 0]",
               "joints.0.kind: the method etm-level does not solve a hinge of the body 'low' and "
               "the world: solver.method: nonsmooth does");
   joint_fails("etm-level", SLIDER, NULL); /* held to the world */
