@@ -314,11 +314,12 @@ typedef struct Move {
   int64_t *next;       /* place in that list of each rank's next one */
   TlVec3 *place;       /* of each owned body */
   int64_t count;       /* of them */
+  TlBodyMoves bodies;
 } Move;
 
-static TlStatus plan(TlDist *dist, TlBodies *bodies, Move *m) {
+static TlStatus plan(TlDist *dist, const TlBodies *bodies, Move *m) {
   TlExchange *x = &dist->moves;
-  TlParcels parcels = tl_bodies_to_own(bodies);
+  TlParcels parcels = tl_bodies_to_own(&m->bodies);
   int me = tl_comm_rank(dist->comm), ranks = tl_comm_size(dist->comm);
   TL_TRY(TL_NEW(m->owner, (size_t)bodies->owned));
   TL_TRY(TL_NEW(m->keep, (size_t)bodies->owned));
@@ -333,17 +334,18 @@ static TlStatus plan(TlDist *dist, TlBodies *bodies, Move *m) {
   m->count = m->next[ranks];
   for (int64_t i = 0; i < bodies->owned; i++)
     if (!m->keep[i]) m->leaving[m->next[m->owner[i]]++] = i;
+  TL_TRY(tl_body_moves_list(&m->bodies, m->leaving, m->count));
   tl_exchange_clear(x);
   for (int64_t r = 0, k = 0; r < ranks; r++) {
     TL_TRY(tl_exchange_peer(x, (int)r));
-    for (; k < m->next[r]; k++) TL_TRY(tl_exchange_add(x, &parcels, m->leaving[k]));
+    for (; k < m->next[r]; k++) TL_TRY(tl_exchange_add(x, &parcels, k));
   }
   return TL_OK;
 }
 
 static TlStatus migrate(TlDist *dist, TlBodies *bodies, Move *m) {
   TlExchange *x = &dist->moves;
-  TlParcels parcels = tl_bodies_to_own(bodies);
+  TlParcels parcels = tl_bodies_to_own(&m->bodies);
   int64_t came;
   if (dist->together) {
     TL_TRY(tl_comm_agree(dist->comm, TL_NEW(m->place, (size_t)bodies->owned)));
@@ -371,7 +373,7 @@ static TlStatus migrate(TlDist *dist, TlBodies *bodies, Move *m) {
 }
 
 TlStatus tl_dist_migrate(TlDist *dist, TlBodies *bodies, int64_t *moved) {
-  Move m = {0};
+  Move m = {.bodies = {.bodies = bodies}};
   TlStatus status = TL_OK;
   tl_bodies_drop_ghosts(bodies);
   if (tl_comm_size(dist->comm) > 1) status = migrate(dist, bodies, &m);
@@ -382,6 +384,7 @@ TlStatus tl_dist_migrate(TlDist *dist, TlBodies *bodies, int64_t *moved) {
   tl_free(m.leaving);
   tl_free(m.next);
   tl_free(m.place);
+  tl_body_moves_free(&m.bodies);
   return status;
 }
 

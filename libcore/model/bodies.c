@@ -664,19 +664,47 @@ size_t tl_bodies_ghost_bytes(void) {
   return size_of(0, TL_HALO);
 }
 
-/* A body to own: its state, then its rows of pairs. */
-size_t tl_bodies_packed_size(const TlBodies *bodies, int64_t index) {
-  return size_of(bodies->parts[index], TL_SAVE) +
-         tl_pair_state_packed_bytes(&bodies->pairs, bodies->id[index],
-                                    bodies->colliders.id + bodies->first[index],
-                                    tl_bodies_parts(bodies, index));
+TlStatus tl_body_moves_list(TlBodyMoves *m, const int64_t *leaving, int64_t count) {
+  const TlBodies *b = m->bodies;
+  TlPairOf *body = NULL, *collider = NULL;
+  int64_t colliders = 0, at = 0;
+  tl_body_moves_free(m);
+  m->leaving = leaving;
+  for (int64_t i = 0; i < count; i++) colliders += tl_bodies_parts(b, leaving[i]);
+  TlStatus status = TL_NEW(body, (size_t)count);
+  if (status == TL_OK) status = TL_NEW(collider, (size_t)colliders);
+  if (status == TL_OK) {
+    for (int64_t i = 0; i < count; i++) {
+      int64_t first = b->first[leaving[i]];
+      body[i] = (TlPairOf){b->id[leaving[i]], i};
+      for (int64_t k = first; k < first + tl_bodies_parts(b, leaving[i]); k++)
+        collider[at++] = (TlPairOf){b->colliders.id[k], i};
+    }
+    if (count > 0) qsort(body, (size_t)count, sizeof *body, tl_by_int);
+    if (at > 0) qsort(collider, (size_t)at, sizeof *collider, tl_by_int);
+    status = tl_pair_lists_make(&m->rows, &b->pairs, count, &(TlPairsOf){body, count},
+                                &(TlPairsOf){collider, at});
+  }
+  tl_free(body);
+  tl_free(collider);
+  return status;
 }
 
-unsigned char *tl_bodies_pack(const TlBodies *bodies, int64_t index, unsigned char *to) {
-  to = pack_state(bodies, index, TL_SAVE, to);
-  return tl_pair_state_pack(&bodies->pairs, bodies->id[index],
-                            bodies->colliders.id + bodies->first[index],
-                            tl_bodies_parts(bodies, index), to);
+void tl_body_moves_free(TlBodyMoves *m) {
+  tl_pair_lists_free(&m->rows);
+  m->leaving = NULL;
+}
+
+/* A body to own: its state, then its rows of pairs. */
+static size_t own_size(const void *of, int64_t i) {
+  const TlBodyMoves *m = of;
+  return size_of(m->bodies->parts[m->leaving[i]], TL_SAVE) +
+         tl_pair_state_packed_bytes(&m->rows, i);
+}
+static unsigned char *pack_own(const void *of, int64_t i, unsigned char *to) {
+  const TlBodyMoves *m = of;
+  to = pack_state(m->bodies, m->leaving[i], TL_SAVE, to);
+  return tl_pair_state_pack(&m->bodies->pairs, &m->rows, i, to);
 }
 
 TlStatus tl_bodies_unpack(TlBodies *bodies, const unsigned char *from, size_t size, size_t *used) {
@@ -688,21 +716,15 @@ TlStatus tl_bodies_unpack(TlBodies *bodies, const unsigned char *from, size_t si
   return TL_OK;
 }
 
-static size_t own_size(const void *of, int64_t i) {
-  return tl_bodies_packed_size(of, i);
-}
-static unsigned char *pack_own(const void *of, int64_t i, unsigned char *to) {
-  return tl_bodies_pack(of, i, to);
-}
 static TlStatus unpack_own(void *of, const unsigned char *from, size_t size, size_t *used) {
-  return tl_bodies_unpack(of, from, size, used);
+  return tl_bodies_unpack(((TlBodyMoves *)of)->bodies, from, size, used);
 }
 static void sort_pairs(void *of) {
-  tl_pair_state_sort(&((TlBodies *)of)->pairs);
+  tl_pair_state_sort(&((TlBodyMoves *)of)->bodies->pairs);
 }
 
-TlParcels tl_bodies_to_own(TlBodies *bodies) {
-  return (TlParcels){own_size, pack_own, unpack_own, sort_pairs, bodies};
+TlParcels tl_bodies_to_own(TlBodyMoves *moves) {
+  return (TlParcels){own_size, pack_own, unpack_own, sort_pairs, moves};
 }
 
 /* ---- spin ---- */

@@ -15,7 +15,7 @@
  * R^T L. Derived fields are filled by tl_step_refresh (step.h).
  *
  * Contact memory and constraints (model/pair_state.h) belong to state, too. A rank holds the rows
- * of every pair with an owned body; tl_bodies_pack carries them along with the body.
+ * of every pair with an owned body; tl_bodies_to_own carries them along with the body.
  */
 #ifndef TL_MODEL_BODIES_H
 #define TL_MODEL_BODIES_H
@@ -138,16 +138,25 @@ TlRows tl_frame_rows(const TlBodyOrder *order);
 TlStatus tl_bodies_load(TlBodies *bodies, const unsigned char *row);
 TlStatus tl_bodies_load_collider(TlBodies *bodies, int64_t at, const unsigned char *row);
 
+/* Bodies that leave or come: those that leave are known by their places in the list. Starts zeroed but for
+ * `bodies`. */
+typedef struct TlBodyMoves {
+  TlBodies *bodies;       /* borrowed */
+  const int64_t *leaving; /* borrowed: owned bodies */
+  TlPairLists rows;       /* of each of these */
+} TlBodyMoves;
+/* `count` bodies are to leave; valid while bodies and rows stay as they are. */
+TlStatus tl_body_moves_list(TlBodyMoves *moves, const int64_t *leaving, int64_t count);
+void tl_body_moves_free(TlBodyMoves *moves);
+
 /* What other ranks get of bodies. As ghosts: state and colliders, of a grain's collider the shape
  * alone; they are appended behind the owned ones. As bodies to own: their contact memory and
  * constraints, too; of rows that two ranks both knew the doubles go. A grain as a ghost has so many
  * bytes. */
 TlParcels tl_bodies_as_ghosts(TlBodies *bodies);
-TlParcels tl_bodies_to_own(TlBodies *bodies);
+TlParcels tl_bodies_to_own(TlBodyMoves *moves);
 size_t tl_bodies_ghost_bytes(void);
-/* tl_bodies_to_own by hand; tl_pair_state_sort is to follow the last unpack. */
-size_t tl_bodies_packed_size(const TlBodies *bodies, int64_t index);
-unsigned char *tl_bodies_pack(const TlBodies *bodies, int64_t index, unsigned char *to);
+/* A body to own by hand; tl_pair_state_sort is to follow the last one. */
 TlStatus tl_bodies_unpack(TlBodies *bodies, const unsigned char *from, size_t size, size_t *used);
 
 /* Angular velocity of body i, world, rad/s, and the way back; need the derived fields. */

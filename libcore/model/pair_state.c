@@ -1,6 +1,7 @@
 #include "model/pair_state.h"
 
 #include "base/mem.h"
+#include "num/sort.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -194,53 +195,70 @@ void tl_pair_rows_keep(TlPairRows *rows, TlPairKind kind,
 
 /* ---- bytes ---- */
 
-/* Whose rows are wanted. */
-typedef struct Whose {
-  int64_t body;
-  const int64_t *collider;
-  int64_t colliders;
-} Whose;
-
-static bool has(const Whose *w, TlPairKind kind, const TlPairKey *key) {
-  if (kind >= TL_FIRST_CONSTRAINT) return key->low == w->body || key->high == w->body;
-  for (int64_t k = 0; k < w->colliders; k++)
-    if (key->low == w->collider[k] || key->high == w->collider[k]) return true;
-  return false;
+/* The list of the body or collider with this id; -1: its rows are in none. */
+static int64_t list_of(const TlPairOf *of, int64_t count, int64_t id) {
+  const TlPairOf *found = count > 0 ? bsearch(&id, of, (size_t)count, sizeof *of, tl_by_int) : NULL;
+  return found ? found->list : -1;
 }
 
-static int64_t count_of(const TlPairRows *rows, TlPairKind kind, const Whose *w) {
-  int64_t n = 0;
-  for (size_t i = 0; i < rows->count; i++) {
-    TlPairKey key = tl_pair_key(rows, kind, i);
-    n += has(w, kind, &key);
+/* Counts the rows of each list and kind in `next`, and notes their numbers there where there is space for them. */
+static void list_rows(const TlPairLists *to, const TlPairState *pairs, const TlPairsOf *body,
+                      const TlPairsOf *collider, size_t *next) {
+  for (int k = 0; k < TL_PAIR_KINDS; k++) {
+    const TlPairsOf *whose = k >= TL_FIRST_CONSTRAINT ? body : collider;
+    for (size_t i = 0; whose->count > 0 && i < pairs->of[k].count; i++) {
+      TlPairKey key = tl_pair_key(&pairs->of[k], (TlPairKind)k, i);
+      int64_t low = list_of(whose->of, whose->count, key.low),
+              high = list_of(whose->of, whose->count, key.high);
+      for (int side = 0; side < (low == high ? 1 : 2); side++) {
+        int64_t list = side ? high : low;
+        if (list < 0) continue;
+        size_t at = next[list * TL_PAIR_KINDS + k]++;
+        if (to->row) to->row[at] = i;
+      }
+    }
   }
-  return n;
+}
+
+TlStatus tl_pair_lists_make(TlPairLists *to, const TlPairState *pairs, int64_t lists,
+                            const TlPairsOf *body, const TlPairsOf *collider) {
+  size_t ends = (size_t)lists * TL_PAIR_KINDS;
+  *to = (TlPairLists){0};
+  TL_TRY(TL_NEW(to->first, ends + 2));
+  /* how many stand two places on, from which the beginnings come to stand one place on; as they are filled these
+   * become the ends, where the next one begins */
+  list_rows(to, pairs, body, collider, to->first + 2);
+  for (size_t i = 2; i < ends + 2; i++) to->first[i] += to->first[i - 1];
+  TL_TRY(TL_NEW(to->row, to->first[ends + 1]));
+  list_rows(to, pairs, body, collider, to->first + 1);
+  return TL_OK;
+}
+
+void tl_pair_lists_free(TlPairLists *lists) {
+  tl_free(lists->first);
+  tl_free(lists->row);
+  *lists = (TlPairLists){0};
 }
 
 /* Of each kind the number of rows, then these. */
-size_t tl_pair_state_packed_bytes(const TlPairState *pairs, int64_t body, const int64_t *collider,
-                                  int64_t colliders) {
+size_t tl_pair_state_packed_bytes(const TlPairLists *lists, int64_t list) {
+  const size_t *first = lists->first + list * TL_PAIR_KINDS;
   size_t bytes = TL_PAIR_KINDS * sizeof(int64_t);
-  Whose w = {body, collider, colliders};
   for (int k = 0; k < TL_PAIR_KINDS; k++)
-    bytes += (size_t)count_of(&pairs->of[k], (TlPairKind)k, &w) *
-             tl_record_packed_bytes(&tl_pair_record[k], TL_SAVE);
+    bytes += (first[k + 1] - first[k]) * tl_record_packed_bytes(&tl_pair_record[k], TL_SAVE);
   return bytes;
 }
 
-unsigned char *tl_pair_state_pack(const TlPairState *pairs, int64_t body, const int64_t *collider,
-                                  int64_t colliders, unsigned char *to) {
-  Whose w = {body, collider, colliders};
+unsigned char *tl_pair_state_pack(const TlPairState *pairs, const TlPairLists *lists, int64_t list,
+                                  unsigned char *to) {
+  const size_t *first = lists->first + list * TL_PAIR_KINDS;
   for (int k = 0; k < TL_PAIR_KINDS; k++) {
-    const TlPairRows *rows = &pairs->of[k];
-    int64_t n = count_of(rows, (TlPairKind)k, &w);
+    int64_t n = (int64_t)(first[k + 1] - first[k]);
     memcpy(to, &n, sizeof n);
     to += sizeof n;
-    for (size_t i = 0; n > 0 && i < rows->count; i++) {
-      TlPairKey key = tl_pair_key(rows, (TlPairKind)k, i);
-      if (has(&w, (TlPairKind)k, &key))
-        to = tl_record_pack(&tl_pair_record[k], TL_SAVE, rows->row, (int64_t)i, to);
-    }
+    for (size_t i = first[k]; i < first[k + 1]; i++)
+      to =
+          tl_record_pack(&tl_pair_record[k], TL_SAVE, pairs->of[k].row, (int64_t)lists->row[i], to);
   }
   return to;
 }

@@ -316,13 +316,30 @@ void tl_pair_rows_keep(TlPairRows *rows, TlPairKind kind,
                        bool (*wanted)(const void *context, const TlPairKey *key),
                        const void *context);
 
-/* Contact memory of these colliders of a body, and the body's constraints, as bytes; unpack appends
- * them (tl_pair_state_sort is to follow). *used: bytes taken. TL_EINPUT when `from` does not hold
- * them. */
-size_t tl_pair_state_packed_bytes(const TlPairState *pairs, int64_t body, const int64_t *collider,
-                                  int64_t colliders);
-unsigned char *tl_pair_state_pack(const TlPairState *pairs, int64_t body, const int64_t *collider,
-                                  int64_t colliders, unsigned char *to);
+/* The rows of some bodies, found by one look at all rows. Of list i and kind k they are
+ * row[first[i * TL_PAIR_KINDS + k]] up to the next `first`, in their order. */
+typedef struct TlPairLists {
+  size_t *first, *row; /* owned */
+} TlPairLists;
+/* Into which list the rows with this id go; by rising id. */
+typedef struct TlPairOf {
+  int64_t id, list;
+} TlPairOf;
+typedef struct TlPairsOf {
+  const TlPairOf *of;
+  int64_t count;
+} TlPairsOf;
+/* Constraints by bodies, contact memory by colliders. A row whose ends have two lists stands in both. To
+ * be freed on failure, too; valid while the rows stay as they are. */
+TlStatus tl_pair_lists_make(TlPairLists *lists, const TlPairState *pairs, int64_t count,
+                            const TlPairsOf *body, const TlPairsOf *collider);
+void tl_pair_lists_free(TlPairLists *lists);
+
+/* The rows of a list as bytes; unpack appends them (tl_pair_state_sort is to follow). *used: bytes
+ * taken. TL_EINPUT when `from` does not hold them. */
+size_t tl_pair_state_packed_bytes(const TlPairLists *lists, int64_t list);
+unsigned char *tl_pair_state_pack(const TlPairState *pairs, const TlPairLists *lists, int64_t list,
+                                  unsigned char *to);
 TlStatus tl_pair_state_unpack(TlPairState *pairs, const unsigned char *from, size_t size,
                               size_t *used);
 

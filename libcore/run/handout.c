@@ -9,14 +9,19 @@ typedef struct Hand {
   TlStatus (*make)(void *context, int64_t i, TlBodies *bodies);
   void *context;
   TlBodies block; /* rank 0: bodies on their way */
+  TlBodyMoves moves;
+  int64_t leaving[BLOCK];
   TlExchange exchange;
 } Hand;
 
 /* One block goes from rank 0 to this rank, or from it to another. */
 static TlStatus pass(Hand *h, int other, int64_t count, TlBodies *bodies) {
   TlExchange *x = &h->exchange;
-  TlParcels out = tl_bodies_to_own(&h->block), in = tl_bodies_to_own(bodies);
+  TlBodyMoves arriving = {.bodies = bodies};
+  TlParcels out = tl_bodies_to_own(&h->moves), in = tl_bodies_to_own(&arriving);
   int64_t came;
+  for (int64_t i = 0; i < count; i++) h->leaving[i] = i;
+  TL_TRY(tl_body_moves_list(&h->moves, h->leaving, count));
   tl_exchange_clear(x);
   TL_TRY(tl_exchange_peer(x, other));
   for (int64_t i = 0; i < count; i++) TL_TRY(tl_exchange_add(x, &out, i));
@@ -49,8 +54,10 @@ TlStatus tl_hand_out(TlComm *comm, int64_t count,
                      TlStatus (*make)(void *context, int64_t i, TlBodies *bodies), void *context,
                      TlBodies *bodies) {
   Hand h = {.all = count, .make = make, .context = context, .exchange = {.comm = comm}};
+  h.moves.bodies = &h.block;
   TlStatus status = tl_comm_most_int(comm, &h.all, 1);
   if (status == TL_OK) status = hand_out(&h, bodies);
+  tl_body_moves_free(&h.moves);
   tl_bodies_free(&h.block);
   tl_exchange_free(&h.exchange);
   return tl_comm_agree(comm, status);

@@ -2,6 +2,7 @@
 #ifndef TL_TESTS_SUPPORT_GRAIN_STATE_H
 #define TL_TESTS_SUPPORT_GRAIN_STATE_H
 
+#include "base/mem.h"
 #include "model/bodies.h"
 
 #include <string.h>
@@ -38,6 +39,19 @@ static inline TlStatus tl_test_add(TlBodies *b, const TlGrainState *grain) {
   TL_TRY(tl_bodies_add(b, grain->id, 0, &i));
   tl_test_set_grain(b, i, grain);
   return tl_bodies_check(b, i);
+}
+/* What another rank would get of it to own, in fresh memory; NULL: no memory. */
+static inline unsigned char *tl_test_pack(TlBodies *b, int64_t i, size_t *size) {
+  TlBodyMoves moves = {.bodies = b};
+  TlParcels parcels = tl_bodies_to_own(&moves);
+  unsigned char *bytes = NULL;
+  if (tl_body_moves_list(&moves, &i, 1) == TL_OK) {
+    *size = parcels.size(parcels.of, 0);
+    bytes = tl_calloc(*size, 1);
+    if (bytes) parcels.pack(parcels.of, 0, bytes);
+  }
+  tl_body_moves_free(&moves);
+  return bytes;
 }
 
 #endif
