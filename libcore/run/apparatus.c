@@ -225,7 +225,7 @@ bool tl_apparatus_at_rest(const TlRun *run, double unbalanced, double most,
   if (!(unbalanced > 0 && unbalanced < most)) return false;
   if (!tl_setup_method(&run->model->setup)->bears_force) return true; /* it stores no energy */
   return run->state->totals.balance.kinetic_J <
-         kinetic_fraction * run->state->totals.balance.elastic_J;
+         kinetic_fraction * fabs(run->state->totals.balance.elastic_J); /* adhesion: below 0 */
 }
 
 TlBoundaryForce tl_apparatus_wall_force(const TlRun *run, const TlBoundaryForce *force,

@@ -21,9 +21,18 @@ double tl_nonsmooth_stiffness(TlMapping law, const TlStiffness *k, double radius
   return 2.0 / 3 * k->young_Pa / (1 - k->poisson * k->poisson) * sqrt(radius);
 }
 
-double tl_nonsmooth_energy(TlMapping law, double k, double depth) {
+static double stored(TlMapping law, double k, double x) {
+  return law == TL_MAP_LINEAR ? 0.5 * k * x * x : 0.4 * k * x * x * sqrt(x);
+}
+
+double tl_nonsmooth_energy(TlMapping law, double k, double depth, double pull_N, double reach) {
   if (!(depth > 0)) return 0;
-  return law == TL_MAP_LINEAR ? 0.5 * k * depth * depth : 0.4 * k * depth * depth * sqrt(depth);
+  if (!(pull_N > 0)) return stored(law, k, depth);
+  /* below an overlap of `even` the springs would pull harder than the contact does */
+  double root = cbrt(pull_N / k), most = law == TL_MAP_LINEAR ? pull_N / k : root * root;
+  double even = tl_max(0, reach - most);
+  if (depth <= even) return -pull_N * depth;
+  return -pull_N * even + stored(law, k, fabs(depth - reach)) - stored(law, k, reach - even);
 }
 
 /* ---- patches ---- */

@@ -126,7 +126,9 @@ static inline double tl_reduced_radius(double radius_a, double radius_b) {
 }
 /* k of F = k delta^(3/2), N/m^1.5, or of F = k delta, N/m. */
 double tl_nonsmooth_stiffness(TlMapping law, const TlStiffness *stiffness, double radius_m);
-/* Elastic energy of a point. */
-double tl_nonsmooth_energy(TlMapping law, double stiffness, double depth_m);
+/* Elastic energy of a point, 0 where it opens: the work of F, with depth_m - reach_m for delta and F >= -pull_N
+ * where it adheres (pull_N > 0). It is below 0 where what adheres would have to be torn apart. */
+double tl_nonsmooth_energy(TlMapping law, double stiffness, double depth_m, double pull_N,
+                           double reach_m);
 
 #endif

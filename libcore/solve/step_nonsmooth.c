@@ -213,6 +213,12 @@ static TlStatus copy_bodies(const TlNsRows *r, TlNsBody **copy) {
   return TL_OK;
 }
 
+/* Elastic energy of a contact that bears this part of its patch. */
+static double elastic_energy(TlMapping law, const TlContact *c, double stiffness, double part) {
+  return tl_nonsmooth_energy(law, stiffness, -c->gap, part * c->law->adhesion_N,
+                             c->law->adhesive_overlap_m);
+}
+
 /* At the start of the step: elastic energy of the contacts. */
 static void add_elastic(TlStep *s, const TlNsRows *r) {
   const TlNsProblem *q = &r->problem;
@@ -221,7 +227,7 @@ static void add_elastic(TlStep *s, const TlNsRows *r) {
     const TlContact *c = &r->contact[q->point[k].contact];
     double stiff =
         q->point[k].weight * tl_nonsmooth_stiffness(law, &c->law->stiffness, c->reduced_radius);
-    take(&s->sums.elastic_J, tl_nonsmooth_energy(law, stiff, -c->gap));
+    take(&s->sums.elastic_J, elastic_energy(law, c, stiff, q->point[k].weight));
   }
   for (int32_t i = 0; r->units && i < r->found->pairs; i++) { /* within aggregates it stays */
     const TlPair *pair = &r->found->pair[i];
@@ -236,7 +242,7 @@ static void add_elastic(TlStep *s, const TlNsRows *r) {
         if (!(c->gap < 0)) continue;
         double stiff =
             tl_nonsmooth_stiffness(law, &c->law->stiffness, c->reduced_radius) / touching;
-        take(&s->sums.elastic_J, tl_nonsmooth_energy(law, stiff, -c->gap));
+        take(&s->sums.elastic_J, elastic_energy(law, c, stiff, 1.0 / touching));
       }
     }
   }

@@ -7,6 +7,7 @@
 
 #include "base/par.h"
 #include "solve/islands.h"
+#include "solve/nonsmooth_rows.h"
 #include "base/random.h"
 #include "run/energy_balance.h"
 #include "solve/step.h"
@@ -285,6 +286,63 @@ START_TEST(adhesion_that_cannot_hold_is_refused) {
 }
 END_TEST
 
+/* dU/d(delta) is the force that a contact bears at rest, and U = 0 where it opens; k delta_a^1.5 is 2.5 or 0.9 of
+ * what it holds. */
+START_TEST(energy_of_a_contact_is_the_work_of_its_force) {
+  const double k = 3e7, reach = 2e-5, eps = 1e-10;
+  for (int i = 0; i < 6; i++) {
+    bool hertz = i < 3;
+    TlMapping law = hertz ? TL_MAP_HERTZ : TL_MAP_LINEAR;
+    double most = hertz ? k * pow(reach, 1.5) : k * reach,
+           pull = i % 3 == 0 ? 0 : most / (i % 3 == 1 ? 2.5 : 0.9), from = pull > 0 ? reach : 0;
+    CK_NEAR(tl_nonsmooth_energy(law, k, 1e-16, pull, reach) / (most * reach), 0, 1e-9);
+    ck_assert(tl_nonsmooth_energy(law, k, 0, pull, reach) == 0);
+    for (int n = 1; n <= 200; n++) {
+      double depth = 4 * reach * n / 200.5, x = depth - from, size = fabs(x),
+             force = tl_max(-pull, k * x * (hertz ? sqrt(size) : 1));
+      double rise = tl_nonsmooth_energy(law, k, depth + eps, pull, reach) -
+                    tl_nonsmooth_energy(law, k, depth - eps, pull, reach);
+      ck_assert_msg(fabs(rise / (2 * eps) - force) < 2e-5 * most, "%d: %g for %g N at %g m", i,
+                    rise / (2 * eps), force, depth);
+    }
+  }
+}
+END_TEST
+
+/* A sphere falls on a plane and comes to rest, without impacts. Adhesion pulls it in; damping takes what that gives,
+ * too. */
+static TlEnergyBalance come_to_rest(bool linear, double pull) {
+  TlEnergyBalance e = {0};
+  Lab lab;
+  lab_open(&lab);
+  lab.config.step_s = 2e-5;
+  lab.config.nonsmooth.impact_threshold_m_s = 1; /* contacts take all */
+  if (linear) lab.config.nonsmooth.law = TL_MAP_LINEAR;
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, adhesion_N, pull);
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, adhesive_overlap_m, pull > 0 ? 1e-4 : 0);
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  lab_start(&lab);
+  put(&lab, SPHERE, tl_vec3(0, 0, R + 2e-5), NONE);
+  for (int k = 0; k < 12000; k++) {
+    step(&lab);
+    tl_energy_balance_add(&e, &lab.report);
+  }
+  lab_close(&lab);
+  return e;
+}
+
+START_TEST(adhesion_loses_by_damping_what_it_gains) {
+  for (int linear = 0; linear < 2; linear++) {
+    TlEnergyBalance bare = come_to_rest(linear, 0), stuck = come_to_rest(linear, 0.1);
+    ck_assert_msg(bare.viscous_J > 0 && stuck.viscous_J > bare.viscous_J, "%g and %g J",
+                  bare.viscous_J, stuck.viscous_J);
+    ck_assert_msg(fabs(stuck.error_J) / stuck.viscous_J < 1.2 * fabs(bare.error_J) / bare.viscous_J,
+                  "%g of %g, %g of %g J", stuck.error_J, stuck.viscous_J, bare.error_J,
+                  bare.viscous_J);
+  }
+}
+END_TEST
+
 /* ---- stacks ---- */
 
 /* 50 spheres on end: the overlap stays within eps of a diameter at the rule's iterations; the lowest
@@ -486,6 +544,7 @@ END_TEST
 TL_TEST_MAIN("nonsmooth", sphere_on_a_plane_follows_hertz, linear_mapping_is_a_spring,
              rebound_is_the_restitution_at_any_step, a_blow_leaves_slow_contacts_alone,
              box_slides_by_coulomb, rolling_resistance_holds_a_sphere, rolling_decays,
-             adhesion_holds_its_force, adhesion_that_cannot_hold_is_refused, column_stands,
-             box_rests_flat, contacts_of_a_face_show_its_twist, heap_of_spheres_rests,
-             energy_is_booked, threads_change_no_bit)
+             adhesion_holds_its_force, adhesion_that_cannot_hold_is_refused,
+             energy_of_a_contact_is_the_work_of_its_force, adhesion_loses_by_damping_what_it_gains,
+             column_stands, box_rests_flat, contacts_of_a_face_show_its_twist,
+             heap_of_spheres_rests, energy_is_booked, threads_change_no_bit)
