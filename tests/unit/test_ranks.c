@@ -23,6 +23,7 @@
 #include "ranks/random.h"
 #include "ranks/ranks.h"
 #include "ranks/scene.h"
+#include "run/handout.h"
 #include "solve/islands.h"
 #include "support/tltest.h"
 
@@ -609,6 +610,50 @@ static void random_scenes(int64_t first, int64_t count) {
   }
 }
 
+/* ---- bodies that are handed out ---- */
+
+typedef struct Batch {
+  int64_t count, without_memory, not_finite; /* bodies, and those that fail here or on their rank */
+  TlStatus said[4];
+  int64_t owned;
+} Batch;
+
+static TlStatus make_one(void *context, int64_t i, TlBodies *bodies) {
+  const Batch *batch = context;
+  int64_t at;
+  if (i == batch->without_memory) return tl_fail(TL_ENOMEM, "out of memory");
+  TL_TRY(tl_bodies_add(bodies, i, 0, &at));
+  bodies->rotation[at] = (TlQuat){1, 0, 0, 0};
+  bodies->colliders.scale[at] = 1;
+  if (i == batch->not_finite) bodies->velocity[at].x = NAN;
+  return TL_OK;
+}
+
+static void hand_out_batch(TlComm *comm, void *context) {
+  Batch *batch = context;
+  TlBodies bodies = {0};
+  int me = tl_comm_rank(comm);
+  batch->said[me] = tl_hand_out(comm, me == 0 ? batch->count : 0, make_one, batch, &bodies);
+  batch->owned += bodies.owned;
+  tl_bodies_free(&bodies);
+}
+
+/* Whoever fails, and with whatever body, all ranks hear of it: none waits for bodies that never come. */
+START_TEST(failures_of_handing_out_are_known_to_all) {
+  enum { COUNT = 2900 };
+  for (int ranks = 1; ranks <= 4; ranks++)
+    for (int64_t bad = 100; bad < COUNT + 400; bad += 400)
+      for (int there = 0; there < 2; there++) {
+        Batch batch = {COUNT, there ? -1 : bad, there ? bad : -1, {TL_OK}, 0};
+        if (there && bad < COUNT / ranks + 1) continue; /* rank 0's own */
+        tl_ranks_run(ranks, hand_out_batch, &batch);
+        for (int r = 0; r < ranks; r++)
+          ck_assert_int_eq(batch.said[r], bad >= COUNT ? TL_OK : there ? TL_EINPUT : TL_ENOMEM);
+        ck_assert(bad < COUNT || batch.owned == COUNT);
+      }
+}
+END_TEST
+
 START_TEST(the_state_does_not_depend_on_ranks) {
   long long first, count;
   snprintf(folder, sizeof folder, "%s", tl_test_folder());
@@ -626,4 +671,5 @@ START_TEST(the_state_does_not_depend_on_ranks) {
 END_TEST
 
 TL_TEST_MAIN("ranks", the_state_does_not_depend_on_ranks,
-             the_faster_mode_saves_messages_and_keeps_its_bound)
+             the_faster_mode_saves_messages_and_keeps_its_bound,
+             failures_of_handing_out_are_known_to_all)
