@@ -2,6 +2,7 @@
 
 #include "model/ground_law.h"
 #include "model/shapes.h"
+#include "num/sort.h"
 #include "solve/share.h"
 
 #include "base/par.h"
@@ -390,14 +391,28 @@ TlStatus tl_nonsmooth_links(TlNsRows *r) {
   return TL_OK;
 }
 
-/* Bodies of one joint do not touch each other, but for the ends of a distance. */
-static bool joined(const TlNsRows *r, int32_t a, int32_t b) {
-  for (int32_t i = 0; b >= 0 && i < r->joints; i++) {
+/* Of two bodies, whichever is named first. */
+static int64_t couple_of(int32_t a, int32_t b) {
+  return a < b ? (int64_t)a << 32 | b : (int64_t)b << 32 | a;
+}
+
+/* Bodies of one joint do not touch each other, but for the ends of a distance: rising, in the arena. */
+static TlStatus list_joined(const TlNsRows *r, int64_t **couple, size_t *count) {
+  *count = 0;
+  *couple = tl_arena_push(r->arena, (size_t)r->joints + 1, sizeof **couple);
+  if (!*couple) return TL_ENOMEM;
+  for (int32_t i = 0; i < r->joints; i++) {
     const TlNsFoundJoint *j = &r->joint[i];
-    if (j->origin.kind == TL_DISTANCES) continue;
-    if ((j->a == a && j->b == b) || (j->a == b && j->b == a)) return true;
+    if (j->b >= 0 && j->origin.kind != TL_DISTANCES) (*couple)[(*count)++] = couple_of(j->a, j->b);
   }
-  return false;
+  if (*count > 0) qsort(*couple, *count, sizeof **couple, tl_by_int);
+  return TL_OK;
+}
+
+static bool joined(const int64_t *couple, size_t count, const TlPair *pair) {
+  if (pair->b < 0 || count == 0) return false;
+  int64_t both = couple_of(pair->a, pair->b);
+  return bsearch(&both, couple, count, sizeof both, tl_by_int) != NULL;
 }
 
 /* Of a trial: what closes it within the step has velocities far beyond those that split its bodies. */
@@ -415,10 +430,13 @@ static TlStatus list_pairs(const TlNsRows *r, TlPair **pairs, int32_t *count) {
   const TlBodies *b = r->bodies;
   TlPair *to = *pairs =
       tl_arena_push(r->arena, (size_t)(r->found->pairs + r->links) + 1, sizeof *to);
+  int64_t *couple;
+  size_t couples;
   if (!to) return TL_ENOMEM;
+  TL_TRY(list_joined(r, &couple, &couples));
   for (int32_t i = 0; i < r->found->pairs; i++) {
     TlPair pair = r->found->pair[i];
-    if (joined(r, pair.a, pair.b)) continue;
+    if (joined(couple, couples, &pair)) continue;
     pair.island = pair.link = 0;
     pair.a = unit_of(r, pair.a);
     if (pair.b >= 0) pair.b = unit_of(r, pair.b);

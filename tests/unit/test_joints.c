@@ -84,6 +84,32 @@ START_TEST(pendulum_keeps_its_period) {
 }
 END_TEST
 
+/* Each of many pairs of balls that touch is welded, and what is joined does not touch. */
+START_TEST(what_is_joined_does_not_touch) {
+  enum { PAIRS = 300 };
+  Lab lab;
+  lab_open(&lab, 1e-3);
+  lab.config.nonsmooth.iterations = lab.config.nonsmooth.impact_iterations = 5;
+  lab_start(&lab);
+  for (int i = 0; i < PAIRS; i++) {
+    put(&lab, BALL, tl_vec3(i, 0, 1), UPRIGHT);
+    put(&lab, BALL, tl_vec3(i, 0, 1 + 2 * R), UPRIGHT);
+    const TlWeld weld = {.low = 2 * i,
+                         .high = 2 * i + 1,
+                         .number = i,
+                         .anchor_low = {0, 0, R},
+                         .anchor_high = {0, 0, -R},
+                         .turn = UPRIGHT};
+    if (i != PAIRS / 2) CK_OK(tl_pair_state_add(&lab.bodies.pairs, TL_WELDS, &weld));
+  }
+  lab.bodies.velocity[PAIRS + 1].z = -0.1; /* the pair without a weld closes */
+  CK_OK(stepper_refresh(lab.solver, &lab.bodies));
+  step(&lab);
+  ck_assert_int_eq(lab.report.touching, 1);
+  lab_close(&lab);
+}
+END_TEST
+
 /* Over 1e5 steps of a swing of 1 rad the anchors stay together and the swing loses little
  * (Correction 27b). */
 START_TEST(joint_does_not_drift) {
@@ -323,7 +349,7 @@ START_TEST(joints_that_make_no_sense_are_refused) {
 END_TEST
 
 TL_TEST_MAIN("joints", pendulum_keeps_its_period, joint_does_not_drift,
-             slider_crank_goes_as_it_must, forces_of_joints_are_reported,
-             distance_is_kept_within_its_limits, limits_and_motors_have_bounds,
-             controls_drive_sliders, a_drive_that_lifts_books_the_weight_s_work,
-             joints_that_make_no_sense_are_refused)
+             what_is_joined_does_not_touch, slider_crank_goes_as_it_must,
+             forces_of_joints_are_reported, distance_is_kept_within_its_limits,
+             limits_and_motors_have_bounds, controls_drive_sliders,
+             a_drive_that_lifts_books_the_weight_s_work, joints_that_make_no_sense_are_refused)
