@@ -2,8 +2,8 @@
  * body, as the joint lets it be. One kind is one file (joint_X.c) and one row of TL_JOINTS; its
  * record is a list of model/pair_state.h, its load or drive a control (controls.h).
  *
- * A body on a joint has TL_BODY_GUIDED among its flags. Joints of two bodies are stored, and no
- * method solves them yet.
+ * A body on a joint has TL_BODY_GUIDED among its flags. Joints of two bodies, and all joints of the nonsmooth
+ * method, are solved by solve/nonsmooth_joints.h.
  */
 #ifndef TL_SOLVE_JOINTS_H
 #define TL_SOLVE_JOINTS_H
