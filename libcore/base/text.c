@@ -93,6 +93,11 @@ TlStatus tl_text_add(TlGrowingText *to, const char *separator, const char *more)
   return TL_OK;
 }
 
+char *tl_text_unmarked(char *text) {
+  static const char mark[] = "\xEF\xBB\xBF";
+  return strncmp(text, mark, 3) == 0 ? text + 3 : text;
+}
+
 char *tl_text_trim(char *text) {
   while (isspace((unsigned char)*text)) text++;
   char *end = text + strlen(text);

@@ -21,6 +21,8 @@ bool tl_text_hidden(uint32_t code);
 
 /* The text without the blanks at both its ends; it is ended there. */
 char *tl_text_trim(char *text);
+/* Behind the byte order mark with which some programs begin a file of UTF-8; the text where it has none. */
+char *tl_text_unmarked(char *text);
 
 enum { TL_TEXT_SHOWN = 12 };
 /* One character as everything prints it that shows names from files and command lines (log,

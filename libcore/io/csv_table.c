@@ -143,10 +143,8 @@ static TlStatus take_rows(TlTable *t, char *at, int64_t number) {
 }
 
 static TlStatus take(TlTable *t) {
-  static const char mark[] = "\xEF\xBB\xBF";
-  char *at = t->text;
+  char *at = tl_text_unmarked(t->text);
   int64_t number = 0;
-  if (strncmp(at, mark, 3) == 0) at += 3;
   char *line = next_line(&at, &number);
   if (!line) return tl_fail(TL_EINPUT, "%s: empty; a header of column names is needed", t->path);
   TL_TRY(take_header(t, line));

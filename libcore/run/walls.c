@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "run/materials.h"
 
 #include <math.h>
@@ -67,7 +68,7 @@ static TlStatus table_line(TlWallData *d, size_t *capacity, const char *line, co
 static TlStatus parse_table(TlWallData *d, char *text, const char *path) {
   size_t capacity = 0;
   int number = 0;
-  for (char *line = text, *next; line && *line; line = next) {
+  for (char *line = tl_text_unmarked(text), *next; line && *line; line = next) {
     next = strchr(line, '\n');
     if (next) *next++ = '\0';
     size_t length = strlen(line);
