@@ -28,6 +28,9 @@ typedef struct TlLattice {
   const TlPlace *place;
   double side, radius; /* of a cell; of the largest grain */
   int64_t n[3];
+  double shift_m[3]; /* of its first cell from the low corner; 0 but in an inlet */
+  double jitter_m;   /* each middle is moved by up to so much along each axis; 0 but in an inlet */
+  uint64_t jitter_stream; /* of the random numbers for that, three a cell */
   int64_t *most; /* [n[1]][n[0]] cells of each column that lie below the first one that a count
                     leaves empty; NULL: all are filled. Owned by tl_lattice_make */
 } TlLattice;
@@ -38,8 +41,8 @@ TlStatus tl_lattice_plan(const TlPlace *place, TlLattice *lattice);
 bool tl_lattice_cell(const TlLattice *lattice, int64_t g, TlVec3 *middle);
 /* Append the grain with this id in a cell; its avatar is still to be drawn. */
 TlStatus tl_lattice_add(const TlLattice *lattice, TlVec3 middle, int64_t id, TlBodies *bodies);
-/* Draw the avatars of owned bodies [first, owned), by their ids. */
-TlStatus tl_lattice_draw(const TlPlace *place, TlBodies *bodies, int64_t first);
+/* Draw the avatars of owned bodies [first, owned), by their ids. radius_m: their bounding radii; NULL: not wanted. */
+TlStatus tl_lattice_draw(const TlPlace *place, TlBodies *bodies, int64_t first, double *radius_m);
 
 /* An empty polygon holds everything. */
 bool tl_inside_polygon(const TlStudyList *polygon, double x, double y);

@@ -18,7 +18,8 @@ typedef struct Dealer {
   const TlStudyShapes *shapes;
   TlBodies *bodies;
   const Draw *draw;
-  int64_t count, next, row;
+  int64_t count, next, row, first;
+  double *radius_m; /* [count] of bodies from `first` on; NULL: not wanted */
 } Dealer;
 
 /* More cells than this is a slip of a unit, not a study. */
@@ -72,13 +73,24 @@ static bool inside_round(const TlLattice *l, TlVec3 p) {
                           0.5 * fmin(x, y) - l->radius * (1 - 1e-9);
 }
 
+static TlVec3 jitter_of(const TlLattice *l, int64_t g) {
+  double u[3];
+  for (int a = 0; a < 3; a++)
+    u[a] = 2 * tl_random_uniform((uint64_t)l->place->setup->seed, l->jitter_stream,
+                                 3 * (uint64_t)g + (uint64_t)a) -
+           1;
+  return tl_scale(l->jitter_m, tl_vec3(u[0], u[1], u[2]));
+}
+
 bool tl_lattice_cell(const TlLattice *l, int64_t g, TlVec3 *p) {
   const TlReleaseSetup *r = &l->place->setup->release;
   const TlTerrain *terrain = l->place->terrain;
   int64_t i = g % l->n[0], j = g / l->n[0] % l->n[1], k = g / l->n[0] / l->n[1];
   double lift = 0, ground;
-  *p = tl_vec3(r->low_m[0] + ((double)i + 0.5) * l->side, r->low_m[1] + ((double)j + 0.5) * l->side,
-               r->low_m[2] + ((double)k + 0.5) * l->side);
+  *p = tl_vec3(r->low_m[0] + l->shift_m[0] + ((double)i + 0.5) * l->side,
+               r->low_m[1] + l->shift_m[1] + ((double)j + 0.5) * l->side,
+               r->low_m[2] + l->shift_m[2] + ((double)k + 0.5) * l->side);
+  if (l->jitter_m > 0) *p = tl_add(*p, jitter_of(l, g));
   if (!tl_inside_polygon(&r->polygon, p->x, p->y) || !inside_round(l, *p)) return false;
   if (terrain && r->layers > 0) {
     if (!tl_terrain_height(terrain, p->x, p->y, &ground, NULL)) return false;
@@ -254,17 +266,23 @@ static TlStatus deal(void *context, const TlGrainRow *row) {
   Dealer *d = context;
   for (; d->next < d->count && d->draw[d->next].row == d->row; d->next++) {
     TlColliders *c = &d->bodies->colliders;
-    int64_t i = d->bodies->first[d->draw[d->next].body];
-    c->avatar_id[i] = tl_study_shapes_stand_in(d->shapes, row, &c->scale[i]).id;
+    int64_t body = d->draw[d->next].body, i = d->bodies->first[body];
+    TlGrainRow drawn = tl_study_shapes_stand_in(d->shapes, row, &c->scale[i]);
+    c->avatar_id[i] = drawn.id;
     c->material[i] = tl_material_of_avatar(d->shapes->setup, row->id);
+    if (d->radius_m) d->radius_m[body - d->first] = c->scale[i] * drawn.radius_m;
   }
   d->row++;
   return TL_OK;
 }
 
 /* Draws sorted by row, then one walk through the rows. */
-TlStatus tl_lattice_draw(const TlPlace *place, TlBodies *bodies, int64_t first) {
-  Dealer d = {.shapes = place->shapes, .bodies = bodies, .count = bodies->owned - first};
+TlStatus tl_lattice_draw(const TlPlace *place, TlBodies *bodies, int64_t first, double *radius_m) {
+  Dealer d = {.shapes = place->shapes,
+              .bodies = bodies,
+              .count = bodies->owned - first,
+              .first = first,
+              .radius_m = radius_m};
   Draw *draw;
   if (d.count == 0) return TL_OK;
   TL_TRY(TL_NEW(draw, (size_t)d.count));
@@ -326,7 +344,7 @@ TlStatus tl_lattice_make(const TlPlace *place, TlBodies *bodies) {
     if (status == TL_OK) status = count_parts(&l, counts, &all);
   }
   if (status == TL_OK) status = fill_ids(&l, counts, l.n[0] * l.n[1] * l.n[2], all, bodies);
-  if (status == TL_OK) status = tl_lattice_draw(place, bodies, 0);
+  if (status == TL_OK) status = tl_lattice_draw(place, bodies, 0, NULL);
   tl_free(l.most);
   tl_free(counts);
   return tl_comm_agree(comm, status);

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { STREAM_CELL = 121, MOST_CELLS = 1 << 20 };
+enum { STREAM_CELL = 121, STREAM_SHIFT, STREAM_JITTER, STREAM_IN_CELL, MOST_CELLS = 1 << 20 };
 
 /* ---- what is to come ---- */
 
@@ -33,7 +33,7 @@ static TlStatus draw_part(TlRun *run, int64_t first, TlBodies *some) {
     TL_TRY(tl_bodies_add(some, id, 0, &i));
     some->colliders.scale[some->first[i]] = run->model->setup.grains.grain_scale;
   }
-  return tl_lattice_draw(&place, some, 0);
+  return tl_lattice_draw(&place, some, 0, NULL);
 }
 
 /* Avatars of this rank's part of the ids: the scene's list is made of all ranks' parts. */
@@ -102,13 +102,14 @@ static int64_t clamp(double x, int64_t n) {
 static void mark(Inlet *inlet, TlVec3 p, double radius) {
   const TlLattice *l = &inlet->lattice;
   const double *low = l->place->setup->release.low_m, x[3] = {p.x, p.y, p.z};
-  double reach = radius + l->radius;
+  double reach = radius + l->radius, far = reach + l->jitter_m;
   int64_t a[3], b[3];
   bool flat = l->place->setup->release.layers > 0; /* layers follow the ground: look at all */
   for (int k = 0; k < 3; k++) {
     bool all = flat && k == 2;
-    a[k] = all ? 0 : clamp(floor((x[k] - reach - low[k]) / l->side - 0.5), l->n[k]);
-    b[k] = all ? l->n[k] - 1 : clamp(ceil((x[k] + reach - low[k]) / l->side - 0.5), l->n[k]);
+    double from = x[k] - low[k] - l->shift_m[k];
+    a[k] = all ? 0 : clamp(floor((from - far) / l->side - 0.5), l->n[k]);
+    b[k] = all ? l->n[k] - 1 : clamp(ceil((from + far) / l->side - 0.5), l->n[k]);
   }
   for (int64_t k = a[2]; k <= b[2]; k++)
     for (int64_t j = a[1]; j <= b[1]; j++)
@@ -153,6 +154,25 @@ static int64_t list_free(const TlRun *run, const Inlet *inlet, Cell *list) {
   return count;
 }
 
+/* Of a sphere within the one that its cell was found free for. */
+static TlVec3 within(uint64_t seed, int64_t id, double room) {
+  double u[4];
+  for (uint64_t k = 0; k < 4; k++)
+    u[k] = tl_random_uniform(seed, STREAM_IN_CELL, 4 * (uint64_t)id + k);
+  double z = 2 * u[0] - 1, across = sqrt(fmax(0, 1 - z * z)), angle = 2 * M_PI * u[1];
+  return tl_scale(room * cbrt(u[2]), tl_vec3(across * cos(angle), across * sin(angle), z));
+}
+
+/* A grain smaller than the largest has room in its cell, which is free for the largest. */
+static void scatter(const TlLattice *l, TlBodies *b, int64_t first, const double *radius) {
+  for (int64_t i = first; i < b->owned; i++) {
+    double room = l->radius - radius[i - first];
+    if (!(room > 1e-9 * l->radius)) continue;
+    TlVec3 p = tl_add(b->position[i], within((uint64_t)l->place->setup->seed, b->id[i], room));
+    if (tl_inside_polygon(&l->place->setup->release.polygon, p.x, p.y)) b->position[i] = p;
+  }
+}
+
 /* Each rank takes its share of the batch; migration brings them home. */
 static TlStatus fill(TlRun *run, const Inlet *inlet, const Cell *list, int64_t count) {
   int64_t me = tl_comm_rank(run->comm), ranks = tl_comm_size(run->comm),
@@ -162,8 +182,12 @@ static TlStatus fill(TlRun *run, const Inlet *inlet, const Cell *list, int64_t c
     tl_lattice_cell(&inlet->lattice, list[i].cell, &p);
     TL_TRY(tl_lattice_add(&inlet->lattice, p, run->state->poured + i, &run->state->dem.bodies));
   }
-  TL_TRY(tl_lattice_draw(inlet->lattice.place, &run->state->dem.bodies, first));
-  return tl_bodies_check(&run->state->dem.bodies, first);
+  double *radius;
+  TL_TRY(TL_NEW(radius, (size_t)(run->state->dem.bodies.owned - first)));
+  TlStatus status = tl_lattice_draw(inlet->lattice.place, &run->state->dem.bodies, first, radius);
+  if (status == TL_OK) scatter(&inlet->lattice, &run->state->dem.bodies, first, radius);
+  tl_free(radius);
+  return status == TL_OK ? tl_bodies_check(&run->state->dem.bodies, first) : status;
 }
 
 static TlStatus let_in(TlRun *run, Inlet *inlet, int64_t wanted) {
@@ -189,6 +213,31 @@ static int64_t due_after(const TlRun *run, int64_t step) {
   return (int64_t)floor(due + 1e-9);
 }
 
+/* Moves the lattice at random in the inlet, anew in each step, so that grains do not come in columns:
+ * along each axis by what its cells leave free. Where that is less than half a cell and as many as
+ * are wanted find places in one row or column fewer, it does without that one. Of random places none
+ * may be free in an inlet that boundaries narrow to the cells from its corner on: one step in
+ * UNMOVED has those. */
+static void move_lattice(TlLattice *l, int64_t step, int64_t wanted) {
+  enum { UNMOVED = 64 };
+  const TlReleaseSetup *r = &l->place->setup->release;
+  uint64_t seed = (uint64_t)l->place->setup->seed;
+  if (step % UNMOVED == UNMOVED - 1) return;
+  for (int a = 0; a < (r->layers > 0 ? 2 : 3); a++) {
+    double left = r->high_m[a] - r->low_m[a] - (double)l->n[a] * l->side;
+    if (a < 2 && l->n[a] > 1 && left < 0.5 * l->side &&
+        l->n[0] * l->n[1] * l->n[2] / l->n[a] * (l->n[a] - 1) >= wanted) {
+      l->n[a]--;
+      left += l->side;
+    }
+    l->shift_m[a] =
+        fmax(0, left) * tl_random_uniform(seed, STREAM_SHIFT, 3 * (uint64_t)step + (uint64_t)a);
+  }
+  if (r->layers > 0) return; /* in a column each stands on the one below */
+  l->jitter_m = 0.5 * l->side - l->radius;
+  l->jitter_stream = STREAM_JITTER + ((uint64_t)step << 8);
+}
+
 TlStatus tl_pour(TlRun *run, int64_t step) {
   if (tl_pour_left(run) == 0) return TL_OK;
   int64_t wanted = due_after(run, step) - run->state->poured;
@@ -201,6 +250,7 @@ TlStatus tl_pour(TlRun *run, int64_t step) {
                                                   &run->state->dem.bodies, 0)));
   TL_TRY(tl_comm_agree(run->comm, tl_run_refresh(run)));
   TL_TRY(tl_lattice_plan(&place, &inlet.lattice));
+  move_lattice(&inlet.lattice, step, wanted);
   inlet.cells = inlet.lattice.n[0] * inlet.lattice.n[1] * inlet.lattice.n[2];
   TlStatus status = let_in(run, &inlet, wanted);
   tl_free(inlet.busy);

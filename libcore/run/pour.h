@@ -1,10 +1,11 @@
 /* Grains let in during the run (release.assembly poured).
  *
- * The inlet is a lattice (run/lattice.c) in the box of the release. Before each step, as many
- * grains as are due by then (all at once without rate_per_s) enter cells that no body's bounding
- * sphere reaches; those that find none wait. Ids 0, 1, ... count the grains as they come; which
- * grain and how it is turned is a function of seed and id, which cell one of seed, id and what lies
- * there, so nothing depends on ranks. The only state is TlRun.poured; a checkpoint keeps it.
+ * The inlet is a lattice (run/lattice.c) in the box of the release, moved at random within it before
+ * each step; grains lie at random in their cells as far as these leave them room. As many grains as
+ * are due by then (all at once without rate_per_s) enter cells that no body's bounding sphere
+ * reaches; those that find none wait. Ids 0, 1, ... count the grains as they come; which grain and
+ * how it is turned is a function of seed and id, where the lattice lies one of seed and step, which
+ * cell one of seed, id and what lies there, so nothing depends on ranks. The only state is TlRun.poured; a checkpoint keeps it.
  */
 #ifndef TL_RUN_POUR_H
 #define TL_RUN_POUR_H

@@ -723,6 +723,57 @@ START_TEST(a_rate_lets_them_in_one_by_one) {
 }
 END_TEST
 
+/* Places of grains at the moment they come, all in free fall: no two in one column, over all of the inlet, none out of
+ * it or in another. In a box that the cells fill without a gap, too. */
+static void pour_at_random(double wide_m, const char *shapes, double least_m) {
+  enum { COUNT = 60 };
+  TlRun run;
+  TlVec3 came[COUNT];
+  double low = 0, high = 0;
+  char *text = tl_format("time: {dt_s: 1e-3, duration_s: 2}\n%s"
+                         "release: {assembly: poured, low_m: [0, 0, 0.25], high_m: [%g, %g, 0.35], "
+                         "rate_per_s: 100, count: %d, velocity_m_s: [0, 0, -1]}\nfree_fall: yes\n",
+                         shapes, wide_m, wide_m, COUNT);
+  open_run(&run, "random.yaml", text, true);
+  CK_OK(tl_run_begin(&run));
+  for (int64_t before = run.state->poured; before < COUNT; before = run.state->poured) {
+    const TlBodies *b = &run.state->dem.bodies;
+    CK_OK(tl_pour(&run, run.state->totals.steps));
+    for (int64_t i = 0; i < b->owned; i++)
+      if (b->id[i] >= before) came[b->id[i]] = b->position[i];
+    CK_OK(tl_run_step(&run));
+    for (int64_t i = 0; i < b->owned; i++)
+      for (int64_t j = 0; j < i; j++)
+        ck_assert_double_ge(tl_norm(tl_sub(b->position[i], b->position[j])),
+                            (1 - 1e-9) * (b->radius[i] + b->radius[j]));
+  }
+  for (int64_t i = 0; i < COUNT; i++) {
+    ck_assert(came[i].x >= least_m && came[i].x <= wide_m - least_m && came[i].y >= least_m &&
+              came[i].y <= wide_m - least_m && came[i].z >= 0.25 + least_m &&
+              came[i].z <= 0.35 - least_m);
+    low += came[i].x < 0.5 * wide_m;
+    high += came[i].y < 0.5 * wide_m;
+    for (int64_t j = 0; j < i; j++)
+      ck_assert_msg(hypot(came[i].x - came[j].x, came[i].y - came[j].y) > 1e-6,
+                    "%lld and %lld came in one column", (long long)i, (long long)j);
+  }
+  /* four deviations of 60 fair coins */
+  ck_assert(fabs(low - 0.5 * COUNT) < 16 && fabs(high - 0.5 * COUNT) < 16);
+  tl_run_close(&run);
+  tl_free(text);
+}
+
+START_TEST(poured_grains_come_at_random_places) {
+  static const char one[] = "shapes: [{name: ball, diameter_m: 0.04}]\ngrains: {shapes: [ball]}\n";
+  pour_at_random(0.2, one, 0.02);
+  pour_at_random(4 * 1.02 * 0.04, one, 0.02);
+  pour_at_random(4 * 1.02 * 0.04,
+                 "shapes: [{name: ball, diameter_m: 0.04}, {name: small, diameter_m: 0.02}]\n"
+                 "grains: {shapes: [ball, small]}\n",
+                 0.01);
+}
+END_TEST
+
 /* From the study to two steps done: whichever allocation fails, the run ends with a message and
  * without a crash; under the sanitizers also without a leak. */
 START_TEST(any_allocation_may_fail) {
@@ -766,4 +817,4 @@ TL_TEST_MAIN("assembly", scanned_grains_keep_their_poses_times_the_scale,
              sizes_say_how_many_of_which_diameter, drawn_in_a_polygon_to_a_depth_over_ground,
              a_full_region_says_what_was_reached, grains_of_one_avatar_share_its_data,
              poured_grains_come_when_there_is_room, a_rate_lets_them_in_one_by_one,
-             results_hold_the_shapes, any_allocation_may_fail)
+             poured_grains_come_at_random_places, results_hold_the_shapes, any_allocation_may_fail)
