@@ -327,6 +327,8 @@ static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
   if (status == TL_OK && tl_run_ranks_matter(run))
     status = tl_report_text(&r, "repeatable_over_ranks", "no");
   if (status == TL_OK) status = tl_report_int(&r, "grains", tl_run_grains(run), "");
+  if (status == TL_OK && run->model->setup.release.assembly == TL_ASSEMBLY_POURED)
+    status = tl_report_int(&r, "grains_not_poured", tl_pour_left(run), "");
   if (status == TL_OK) status = report_departures(run, &r);
   for (size_t i = 0; status == TL_OK && i < sizeof counts / sizeof *counts; i++)
     status = tl_report_int(&r, counts[i].name, counts[i].value, "");
@@ -385,6 +387,46 @@ static void warn_of_overlap(const TlRun *run) {
             : "");
 }
 
+/* What an inlet did not let in, or only later than it was due. */
+static void warn_of_inlet(const TlRun *run) {
+  const TlReleaseSetup *r = &run->model->setup.release;
+  int64_t due = tl_pour_due(run), entered = run->state->poured;
+  char rate[64] = "";
+  if (r->rate_per_s > 0) snprintf(rate, sizeof rate, " by release.rate_per_s of %g", r->rate_per_s);
+  if (tl_inlet_distrusted(due - entered, due))
+    tl_log_warn("the inlet let in %lld of the %lld grains that were due%s: for %lld there was no "
+                "free place "
+                "in it, because grains lie in it or do not leave it as fast; a larger inlet "
+                "(release.low_m, high_m), one further from where grains pile up, a larger "
+                "release.velocity_m_s or a smaller rate would help",
+                (long long)entered, (long long)due, rate, (long long)(due - entered));
+  else if (run->waited > 1 && tl_inlet_distrusted(run->waited, r->count))
+    tl_log_warn(
+        "the inlet did not keep release.rate_per_s of %g: up to %lld of %lld grains that were due "
+        "waited at once for a free place in it, and came later; a larger inlet or a larger "
+        "release.velocity_m_s would help",
+        r->rate_per_s, (long long)run->waited, (long long)r->count);
+}
+
+/* Of a run that was to end at rest. */
+static void warn_of_unrest(const TlRun *run) {
+  const TlLook *look = &run->state->totals.look;
+  int64_t left = tl_pour_left(run);
+  if (left > 0)
+    tl_log_warn(
+        "the run ended before it came to rest: %lld of %lld grains have not been poured yet, %lld "
+        "of them for want of a free place in the inlet and %lld that are due later; of what has, "
+        "%.3g%% of the mass moves",
+        (long long)left, (long long)run->model->setup.release.count,
+        (long long)(tl_pour_due(run) - run->state->poured),
+        (long long)(run->model->setup.release.count - tl_pour_due(run)),
+        100 * look->moving_fraction);
+  else
+    tl_log_warn("the run ended before it came to rest: %.3g%% of the mass moves, the mean speed is "
+                "%.3g m/s; a longer time.duration_s and --resume carry it on",
+                100 * look->moving_fraction, look->mean_speed_m_s);
+}
+
 /* What of the summary must not be taken at its word. */
 static void warn_of_result(const TlRun *run) {
   const TlRunTotals *t = &run->state->totals;
@@ -401,10 +443,9 @@ static void warn_of_result(const TlRun *run) {
         (long long)t->inaccurate_steps, (long long)t->steps, t->unconverged_m_s);
   warn_of_energy(t);
   warn_of_overlap(run);
+  warn_of_inlet(run);
   if (run->model->setup.time.until_rest && !run->state->still.reached)
-    tl_log_warn("the run ended before it came to rest: %.3g%% of the mass moves, the mean speed is "
-                "%.3g m/s; a longer time.duration_s and --resume carry it on",
-                100 * look->moving_fraction, look->mean_speed_m_s);
+    warn_of_unrest(run);
   else if (run->model->has_terrain &&
            !tl_at_rest(look->moving_fraction, look->largest_pace, run->model->setup.time.rest_mass))
     tl_log_info("the grains are not at rest: %.3g%% of the mass moves, the mean speed is %.3g m/s; "

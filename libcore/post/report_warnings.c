@@ -149,6 +149,32 @@ static void warn_unfinished(const TlReportRun *run, const TlYamlNode *study, TlH
        number(wanted, end), number(had, until));
 }
 
+/* Poured grains have the ids from 0 on, in the order in which they come. */
+static void warn_inlet(const TlReportRun *run, const TlYamlNode *study, TlHtml *items,
+                       int64_t *count) {
+  const TlReportMotion *m = &run->motion;
+  const TlYamlNode *release = tl_yaml_find(study, "release");
+  double grains = NAN, rate = NAN;
+  int64_t entered = 0, last = llround(m->time_s[m->frames - 1] / run->scene.step_s) - 1;
+  char text[40], by[64] = "";
+  if (strcmp(text_at(release, "assembly"), "poured") != 0 ||
+      tl_parse_real(text_at(release, "count"), &grains) != TL_OK ||
+      tl_parse_real(text_at(release, "rate_per_s"), &rate) != TL_OK)
+    return;
+  for (int64_t b = 0; b < m->bodies; b++)
+    if (tl_report_motion_grain(m, b) && (double)m->id[b] < grains && m->id[b] >= entered)
+      entered = m->id[b] + 1;
+  int64_t due = tl_grains_due(rate, run->scene.step_s, last > 0 ? last : 0, (int64_t)grains);
+  if (rate > 0) snprintf(by, sizeof by, " by release.rate_per_s of %s", number(text, rate));
+  if (tl_inlet_distrusted(due - entered, due))
+    warn(items, count,
+         "The inlet let in %lld of the %lld grains that were due%s: for the others it had no free "
+         "place, because grains lay in it or did not leave it as fast. What there is of them is "
+         "less "
+         "than the study asks for.",
+         (long long)entered, (long long)due, by);
+}
+
 static void warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
   const TlReportMotion *m = &run->motion;
   char text[40], other[40], ids[300];
@@ -575,6 +601,7 @@ static TlStatus warn_of_all(const TlReportRun *run, const TlYamlNode *study, TlH
                             int64_t *count) {
   char text[40];
   warn_unfinished(run, study, items, count);
+  warn_inlet(run, study, items, count);
   warn_motion(run, items, count);
   warn_joints(run, study, items, count);
   TL_TRY(warn_rockfall(run, study, items, count));

@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "run/assembly_kinds.h"
 #include "run/refusal.h"
+#include "store/trust.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -196,6 +197,8 @@ static TlStatus let_in(TlRun *run, Inlet *inlet, int64_t wanted) {
   TL_TRY(tl_comm_agree(run->comm, TL_NEW(list, (size_t)inlet->cells)));
   int64_t count = list_free(run, inlet, list);
   if (count > wanted) count = wanted;
+  if (run->model->setup.release.rate_per_s > 0 && wanted - count > run->waited)
+    run->waited = wanted - count;
   TlStatus status = count > 0 ? fill(run, inlet, list, count) : TL_OK;
   tl_free(list);
   TL_TRY(tl_comm_agree(run->comm, status));
@@ -208,9 +211,12 @@ static TlStatus let_in(TlRun *run, Inlet *inlet, int64_t wanted) {
 /* Grains due after so many steps. */
 static int64_t due_after(const TlRun *run, int64_t step) {
   const TlReleaseSetup *r = &run->model->setup.release;
-  double due = r->rate_per_s * (double)step * run->model->setup.time.dt_s;
-  if (!(r->rate_per_s > 0) || due >= (double)r->count) return r->count;
-  return (int64_t)floor(due + 1e-9);
+  return tl_grains_due(r->rate_per_s, run->model->setup.time.dt_s, step, r->count);
+}
+
+int64_t tl_pour_due(const TlRun *run) {
+  int64_t last = run->state->totals.steps - 1; /* each step lets in what is due before it */
+  return pours(run) ? due_after(run, last > 0 ? last : 0) : 0;
 }
 
 /* Moves the lattice at random in the inlet, anew in each step, so that grains do not come in columns:

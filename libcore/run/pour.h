@@ -21,6 +21,8 @@ TlStatus tl_pour_check(TlRun *run);
 /* Sum over the steps from `first` up to `last` of the grains that are there, if none leaves; of grains that are
  * poured as fast as the inlet takes them all. */
 double tl_pour_sum(const TlRun *run, int64_t first, int64_t last);
+/* How many were due by the last step. */
+int64_t tl_pour_due(const TlRun *run);
 /* How many are still to come. */
 int64_t tl_pour_left(const TlRun *run);
 

@@ -156,6 +156,9 @@ typedef struct TlRun {
   double travel_fraction; /* in this step, of this rank; see TlRunTotals */
   TlRunDeep deep;
   bool warned_unstable, warned_travel, warned_step;
+  int64_t
+      waited; /* most grains at once that were due by release.rate_per_s and found no place in the inlet,
+                           since the start or the resume */
   int64_t unsaved;      /* checkpoints that were due and could not be saved */
   int64_t unsaved_step; /* the last of them */
   char unsaved_why[1024];

@@ -18,6 +18,9 @@
  * -5% of what was turned over is made up, and a balance error of more than 5% of it is too large
  * (usual: below 1%). What rounding of the potential energy may do is never warned of.
  *
+ * Inlets (release.assembly poured). A warning is due when at the end more than a hundredth of the grains that
+ * were due had found no free place, or when more than that of all, and more than one, waited at once during the run.
+ *
  * Overlaps deeper than TL_OVERLAP_LIMIT of the smaller radius: contacts are so soft, or the step so long,
  * that grains have another shape than was meant.
  */
@@ -26,10 +29,12 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #define TL_OVERLAP_LIMIT 0.05
 #define TL_ENERGY_LIMIT 0.05
 #define TL_INACCURATE_LIMIT 0.05
+#define TL_WAITING_LIMIT 0.01
 
 static inline bool tl_solve_inaccurate(double fraction, double residual_m_s, double speed_m_s) {
   return fraction > 0.1 && residual_m_s > 0.01 * speed_m_s;
@@ -37,6 +42,18 @@ static inline bool tl_solve_inaccurate(double fraction, double residual_m_s, dou
 
 static inline bool tl_solves_distrusted(double inaccurate_steps, double steps) {
   return inaccurate_steps > TL_INACCURATE_LIMIT * steps;
+}
+
+/* Of `count` grains to be poured those due after so many steps; without a rate all at once. */
+static inline int64_t tl_grains_due(double rate_per_s, double step_s, int64_t steps,
+                                    int64_t count) {
+  double due = rate_per_s * (double)steps * step_s;
+  return !(rate_per_s > 0) || due >= (double)count ? count : (int64_t)floor(due + 1e-9);
+}
+
+/* waiting: of so many grains due. */
+static inline bool tl_inlet_distrusted(int64_t waiting, int64_t due) {
+  return (double)waiting > TL_WAITING_LIMIT * (double)due;
 }
 
 typedef struct TlTurnover {

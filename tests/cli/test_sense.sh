@@ -149,4 +149,31 @@ says "has 2 terrains" "--terrain=NAME" "slope, utm"
 "$BIN/talus-catalog" show c.tals --terrain=hill >out 2>err && fail "a terrain that is not there"
 says "no terrain 'hill'" "talus-catalog list"
 [ -n "$("$BIN/talus-catalog" list c.tals -q)" ] || fail "a listing prints nothing with -q"
+# ---- an inlet that is blocked: how many were due, how many came, and why ----
+cat >inlet.yaml <<'YAML'
+time: {dt_s: 1.0e-3, duration_s: 0.6, until_rest: true}
+shapes: [{name: ball, diameter_m: 0.04}]
+grains: {shapes: [ball]}
+release: {assembly: poured, low_m: [0, 0, 0], high_m: [0.05, 0.05, 0.12], rate_per_s: 100, count: 70}
+walls: [{kind: box, grains: inside, size_m: [0.05, 0.05, 0.2], point_m: [0.025, 0.025, 0.1]}]
+solver: {method: nonsmooth}
+nonsmooth: {young_Pa: 1.0e+7}
+YAML
+solve inlet.yaml -o inlet || fail "inlet.yaml: $(cat err)"
+there=$(sed -n 's/^grains: //p' out)
+[ "$(sed -n 's/^grains_not_poured: //p' out)" = $((70 - there)) ] || fail "grains that were not poured: $(cat out)"
+says "the inlet let in $there of the 59 grains that were due by release.rate_per_s of 100: for $((59 - there)) there was no free place" \
+  "before it came to rest: $((70 - there)) of 70 grains have not been poured yet, $((59 - there)) of them for want of a free place in the inlet and 11 that are due later"
+"$BIN/talus-report" inlet -o inlet.html >/dev/null 2>err || fail "talus-report: $(cat err)"
+grep -qF "The inlet let in $there of the 59 grains that were due by release.rate_per_s of 100" inlet.html ||
+  fail "the report does not say that the inlet was blocked"
+# one that lets all in, but later; one that keeps its rate; without a rate
+free=(--set "walls=[{kind: plane}]" --set "release.low_m=[0, 0, 1]" --set "release.high_m=[0.05, 0.05, 1.05]" --set time.until_rest=false)
+solve inlet.yaml -o late "${free[@]}" --set release.count=4 || fail "late: $(cat err)"
+says "the inlet did not keep release.rate_per_s of 100: up to" "of 4 grains that were due waited at once"
+[ "$(sed -n 's/^grains_not_poured: //p' out)" = 0 ] || fail "late: $(cat out)"
+solve inlet.yaml -o kept "${free[@]}" --set release.count=4 --set release.rate_per_s=10 || fail "kept: $(cat err)"
+grep -q "the inlet" err && fail "an inlet that keeps its rate is warned of: $(cat err)"
+solve inlet.yaml -o first "${free[@]}" --set release.rate_per_s=0 || fail "first: $(cat err)"
+says "of the 70 grains that were due: for"
 exit $bad
