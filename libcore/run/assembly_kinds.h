@@ -16,7 +16,8 @@
  *
  * Cells are cubes of the side spacing * largest bounding diameter, so no two grains can overlap
  * whatever they are. Cells without ground below, outside the polygon, or nearer to ground, a plane
- * or (release.round) the cylinder inscribed in the box than the largest radius stay empty.
+ * or (release.round) the cylinder inscribed in the box than the largest radius stay empty. A grain in
+ * one of the study's bodies is an error at that body's key.
  */
 
 /* Collective. */
@@ -57,7 +58,7 @@ TlQuat tl_random_turn(uint64_t seed, uint64_t stream, uint64_t index);
  * The region is the box low_m to high_m, the upright cylinder inscribed in it (round), or, over a
  * terrain with depth_m, what lies up to that depth above the ground; a polygon bounds all of them.
  * Grains lie in it with their whole surface (over ground and in a polygon: with their centres) and
- * keep clear of boundaries. Rank 0 places, and hands each rank its part: the outcome depends on the
+ * keep clear of boundaries and of the study's bodies. Rank 0 places, and hands each rank its part: the outcome depends on the
  * seed alone.
  */
 

@@ -1,6 +1,7 @@
 #include "run/bodies.h"
 
 #include "base/mem.h"
+#include "run/apparatus.h"
 #include "run/avatars.h"
 #include "run/materials.h"
 #include "shape/apart.h"
@@ -253,4 +254,56 @@ TlStatus tl_placed_make(const TlPlace *place, int64_t first_id, TlBodies *bodies
   }
   tl_avatars_free(&avatars);
   return tl_comm_agree(place->comm, status);
+}
+
+/* ---- obstacles ---- */
+
+static void take_part(const TlObstacles *o, const TlBodies *b, int64_t collider, TlPlaced *part) {
+  const TlColliders *c = &b->colliders;
+  int64_t body = c->body[collider];
+  TlVec3 offset = tl_vec3(0, 0, 0);
+  TlQuat turn = b->rotation[body];
+  if (b->parts[body] > 0) {
+    offset = tl_quat_rotate(turn, c->offset[collider]);
+    turn = tl_quat_unit(tl_quat_mul(turn, c->turn[collider]));
+  }
+  part->ball_m = tl_study_shapes_ball(o->avatars.shapes, c->avatar_id[collider]);
+  part->scale = c->scale[collider];
+  part->position = tl_add(b->position[body], offset);
+  part->rotation = tl_quat_matrix(turn);
+}
+
+static TlStatus make_obstacles(TlObstacles *o, const TlPlace *place, TlBodies *bodies) {
+  size_t capacity = 0, parts = 0;
+  for (int64_t i = 0; i < place->setup->bodies.count; i++) {
+    TL_TRY(make_row(place, i, &o->avatars, 0, 0, INT64_MAX, 0, bodies));
+    TL_TRY(TL_RESERVE(o->body, capacity, (size_t)bodies->colliders.owned));
+    while (parts < (size_t)bodies->colliders.owned) o->body[parts++] = i;
+  }
+  TL_TRY(TL_NEW(o->part, parts));
+  for (size_t k = 0; k < parts; k++) {
+    o->part[k].avatar = tl_avatars_get(&o->avatars, bodies->colliders.avatar_id[k]);
+    if (!o->part[k].avatar) return TL_EINPUT;
+    take_part(o, bodies, (int64_t)k, &o->part[k]);
+  }
+  o->count = (int64_t)parts;
+  return TL_OK;
+}
+
+TlStatus tl_obstacles_open(TlObstacles *o, const TlPlace *place) {
+  TlBodies bodies = {0};
+  *o = (TlObstacles){.avatars = {.catalog = place->selection->catalog,
+                                 .shapes = place->shapes,
+                                 .shared = place->shapes->shared}};
+  if (tl_setup_apparatus(place->setup)) return TL_OK; /* its bodies bound the region themselves */
+  TlStatus status = make_obstacles(o, place, &bodies);
+  tl_bodies_free(&bodies);
+  return status;
+}
+
+void tl_obstacles_close(TlObstacles *o) {
+  tl_avatars_free(&o->avatars);
+  tl_free(o->part);
+  tl_free(o->body);
+  *o = (TlObstacles){0};
 }

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "run/avatars.h"
+#include "run/bodies.h"
 #include "run/handout.h"
 #include "run/assembly_kinds.h"
 #include "shape/apart.h"
@@ -28,6 +29,7 @@ typedef struct Box {
   TlQuat *turn;
   int64_t count, done;
   Bins bins;
+  TlObstacles bodies; /* of the study */
 } Box;
 
 /* ---- bins ---- */
@@ -123,6 +125,8 @@ static bool fits(const Box *box, const TlPlaced *p) {
   if (!tl_inside_polygon(&r->polygon, p->position.x, p->position.y)) return false;
   if (r->round && !inside_round(box, p)) return false;
   if (!clear_of_grains(box, p)) return false;
+  for (int64_t i = 0; i < box->bodies.count; i++)
+    if (!tl_placed_apart(p, &box->bodies.part[i], r->clearance_m)) return false;
   for (int i = 0; i < place->boundary_count; i++)
     if (!clear_of_boundary(&place->boundaries[i], p, r->clearance_m)) return false;
   return true;
@@ -212,6 +216,7 @@ static TlStatus place_all(Box *box) {
   TL_TRY(TL_NEW(box->placed, (size_t)box->count));
   TL_TRY(TL_NEW(box->turn, (size_t)box->count));
   bound(box);
+  TL_TRY(tl_obstacles_open(&box->bodies, box->place));
   TL_TRY(open_bins(box));
   while (found && box->done < box->count) TL_TRY(place_one(box, &found));
   return found ? TL_OK : full(box);
@@ -241,6 +246,7 @@ TlStatus tl_drawn_make(const TlPlace *place, TlBodies *bodies) {
   status = tl_comm_agree(place->comm, status);
   if (status == TL_OK) status = tl_hand_out(place->comm, box.count, add_grain, &box, bodies);
   tl_avatars_free(&box.avatars);
+  tl_obstacles_close(&box.bodies);
   tl_free(box.grain);
   tl_free(box.placed);
   tl_free(box.turn);

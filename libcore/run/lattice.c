@@ -2,9 +2,11 @@
 
 #include "base/mem.h"
 #include "base/random.h"
+#include "run/bodies.h"
 #include "run/materials.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Streams of the random numbers. */
@@ -331,6 +333,75 @@ static TlStatus check_count(const TlLattice *l, int64_t all) {
   return TL_OK;
 }
 
+/* ---- bodies ---- */
+
+/* How deep two lie in each other, by the points of either in the other. */
+static double depth_of(const TlPlaced *a, const TlPlaced *b) {
+  double far = tl_placed_radius(a) + tl_placed_radius(b), depth = 0, beyond;
+  double between = tl_norm(tl_sub(a->position, b->position));
+  if (between >= far) return 0;
+  if (a->ball_m > 0 && b->ball_m > 0) return far - between;
+  for (int side = 0; side < 2; side++) {
+    const TlPlaced *of = side ? b : a, *in = side ? a : b;
+    double reach = tl_placed_radius(in);
+    for (int32_t i = 0; i < tl_placed_points(of); i++) {
+      TlVec3 x = tl_placed_point(of, i, &beyond);
+      if (tl_norm(tl_sub(x, in->position)) < reach + beyond)
+        depth = fmax(depth, beyond - tl_placed_phi(in, x));
+    }
+  }
+  return depth;
+}
+
+/* Of this rank's grains the one with the least id that lies in a body by more than a twentieth of its radius. */
+static TlStatus find_overlap(const TlPlace *place, TlObstacles *o, const TlBodies *b,
+                             int64_t *grain, int64_t *part) {
+  const TlColliders *c = &b->colliders;
+  double largest = place->setup->grains.grain_scale * place->selection->radius_m;
+  *grain = -1;
+  for (int64_t i = 0; i < b->owned; i++) {
+    TlPlaced p = {.position = b->position[i], .rotation = tl_quat_matrix(b->rotation[i])};
+    if (*grain >= 0 && b->id[i] > b->id[*grain]) continue;
+    for (int64_t k = 0; k < o->count; k++) {
+      if (tl_norm(tl_sub(p.position, o->part[k].position)) >=
+          largest + tl_placed_radius(&o->part[k]))
+        continue;
+      p.avatar = tl_avatars_get(&o->avatars, c->avatar_id[b->first[i]]);
+      if (!p.avatar) return TL_EINPUT;
+      p.ball_m = tl_study_shapes_ball(place->shapes, c->avatar_id[b->first[i]]);
+      p.scale = c->scale[b->first[i]];
+      if (depth_of(&p, &o->part[k]) <= 0.05 * tl_placed_radius(&p)) continue;
+      *grain = i;
+      *part = k;
+      break;
+    }
+  }
+  return TL_OK;
+}
+
+static TlStatus check_bodies(const TlPlace *place, const TlBodies *b) {
+  const TlBodySetup *setup = place->setup->bodies.items;
+  TlObstacles o;
+  int64_t grain = -1, part = 0;
+  char path[48];
+  if (place->setup->bodies.count == 0) return TL_OK;
+  TlStatus status = tl_obstacles_open(&o, place);
+  if (status == TL_OK) status = find_overlap(place, &o, b, &grain, &part);
+  int64_t body = grain >= 0 ? o.body[part] : 0;
+  tl_obstacles_close(&o);
+  if (status != TL_OK || grain < 0) return status;
+  snprintf(path, sizeof path, "bodies.%lld.position_m", (long long)body);
+  TlVec3 x = b->position[grain];
+  return tl_study_fail(
+      place->study, TL_EINPUT, path,
+      "grain %lld of release.assembly: lattice, at x = %g, y = %g, z = %g m, lies "
+      "in body %lld%s%s%s at the start: move the body or the box from release.low_m "
+      "to release.high_m, or write release.assembly: drawn, which keeps clear of "
+      "bodies",
+      (long long)b->id[grain], x.x, x.y, x.z, (long long)body, setup[body].name ? " (" : "",
+      setup[body].name ? setup[body].name : "", setup[body].name ? ")" : "");
+}
+
 TlStatus tl_lattice_make(const TlPlace *place, TlBodies *bodies) {
   TlLattice l;
   TL_TRY(tl_lattice_plan(place, &l));
@@ -345,6 +416,7 @@ TlStatus tl_lattice_make(const TlPlace *place, TlBodies *bodies) {
   }
   if (status == TL_OK) status = fill_ids(&l, counts, l.n[0] * l.n[1] * l.n[2], all, bodies);
   if (status == TL_OK) status = tl_lattice_draw(place, bodies, 0, NULL);
+  if (status == TL_OK) status = check_bodies(place, bodies);
   tl_free(l.most);
   tl_free(counts);
   return tl_comm_agree(comm, status);

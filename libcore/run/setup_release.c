@@ -9,7 +9,8 @@ const TlParam tl_release_params[] = {
     CHOICE(TlReleaseSetup, assembly, "as-scanned", "as-scanned|lattice|drawn|poured|from-run",
            "as-scanned: the in-situ poses of the sample; lattice: grains drawn at random, each in "
            "a cell of its own, turned at random; drawn: by size and count into a region without "
-           "overlap; poured: let in through the box during the run; from-run: the grains of a "
+           "overlap, clear of bodies; poured: let in through the box during the run; from-run: the "
+           "grains of a "
            "frame of "
            "an earlier run"),
     TEXT(TlReleaseSetup, run, "",

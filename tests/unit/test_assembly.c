@@ -774,6 +774,64 @@ START_TEST(poured_grains_come_at_random_places) {
 }
 END_TEST
 
+/* A fixed cube and a bar of two parts stand in the region: no grain reaches into them, and one on a lattice that does
+ * is refused at the body's key. */
+#define OBSTACLES                                                                                  \
+  "time: {dt_s: 1e-3, steps: 1}\nfree_fall: yes\n"                                                 \
+  "shapes: [{name: ball, diameter_m: 0.03}, {name: cube, kind: box, size_m: [0.2, 0.2, 0.2]}, "    \
+  "{name: bar, kind: box, size_m: [0.3, 0.04, 0.04]}]\n"                                           \
+  "grains: {shapes: [ball]}\n"                                                                     \
+  "bodies:\n- {shape: cube, position_m: [0, 0, 0.1], fixed: yes}\n"                                \
+  "- {name: boom, position_m: [0, 0.2, 0.2], turn_deg: [0, 0, 10], parts: [{shape: bar, "          \
+  "position_m: [-0.15, 0, 0]}, {shape: bar, position_m: [0.15, 0, 0]}]}\n"
+
+static double depth_in_box(TlVec3 p, TlVec3 middle, double turn, TlVec3 half, double radius) {
+  TlVec3 d = tl_sub(p, middle);
+  double x = fabs(cos(turn) * d.x + sin(turn) * d.y), y = fabs(cos(turn) * d.y - sin(turn) * d.x);
+  return radius -
+         tl_norm(tl_vec3(fmax(0, x - half.x), fmax(0, y - half.y), fmax(0, fabs(d.z) - half.z)));
+}
+
+START_TEST(grains_keep_clear_of_bodies) {
+  TlRun run;
+  open_run(&run, "bodies.yaml",
+           OBSTACLES "release: {assembly: drawn, count: 200, low_m: [-0.3, -0.3, 0], high_m: [0.3, "
+                     "0.3, 0.3]}\n",
+           true);
+  const TlBodies *b = &run.state->dem.bodies;
+  int64_t grains = 0;
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (b->id[i] >= 200) continue;
+    grains++;
+    TlVec3 p = b->position[i];
+    ck_assert_double_le(depth_in_box(p, tl_vec3(0, 0, 0.1), 0, tl_vec3(0.1, 0.1, 0.1), 0.015),
+                        1e-4);
+    ck_assert_double_le(
+        depth_in_box(p, tl_vec3(0, 0.2, 0.2), 10 * M_PI / 180, tl_vec3(0.3, 0.02, 0.02), 0.015),
+        1e-4);
+  }
+  ck_assert_int_eq(grains, 200);
+  tl_run_close(&run);
+  char *path = tl_path_join(tl_test_folder(), "cells.yaml");
+  static const char *const message[] = {
+      "bodies.0.position_m: grain 0 of release.assembly: lattice, at x = 0.0156",
+      "lies in body 1 (boom) at the start: move the body or the box"};
+  static const char *const box[] = {"low_m: [0, 0, 0], high_m: [0.1, 0.1, 0.1]",
+                                    "low_m: [-0.24, 0.16, 0.2], high_m: [-0.2, 0.3, 0.24]"};
+  for (int k = 0; k < 2; k++) {
+    char *text = tl_format(OBSTACLES "release: {assembly: lattice, %s}\n", box[k]);
+    TlRunOptions options = {.study = path, .no_output = true};
+    CK_OK(tl_file_write(path, text, strlen(text), true));
+    TlStatus status = tl_run_open(&run, NULL, &options);
+    ck_assert_msg(status == TL_EINPUT && strstr(tl_message(), message[k]), "%d: %s", (int)status,
+                  tl_message());
+    tl_run_close(&run);
+    tl_free(text);
+  }
+  tl_free(path);
+}
+END_TEST
+
 /* From the study to two steps done: whichever allocation fails, the run ends with a message and
  * without a crash; under the sanitizers also without a leak. */
 START_TEST(any_allocation_may_fail) {
@@ -817,4 +875,5 @@ TL_TEST_MAIN("assembly", scanned_grains_keep_their_poses_times_the_scale,
              sizes_say_how_many_of_which_diameter, drawn_in_a_polygon_to_a_depth_over_ground,
              a_full_region_says_what_was_reached, grains_of_one_avatar_share_its_data,
              poured_grains_come_when_there_is_room, a_rate_lets_them_in_one_by_one,
-             poured_grains_come_at_random_places, results_hold_the_shapes, any_allocation_may_fail)
+             poured_grains_come_at_random_places, grains_keep_clear_of_bodies,
+             results_hold_the_shapes, any_allocation_may_fail)
