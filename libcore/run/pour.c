@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "run/assembly_kinds.h"
 #include "run/refusal.h"
+#include "run/sinks.h"
 #include "store/trust.h"
 
 #include <math.h>
@@ -59,6 +60,22 @@ TlStatus tl_pour_check(TlRun *run) {
   return tl_comm_agree(run->comm, status);
 }
 
+/* A sink that all that is poured falls into at once. */
+static void warn_of_sink(const TlRun *run, const TlLattice *l) {
+  const TlSetup *setup = &run->model->setup;
+  int64_t cells = l->n[0] * l->n[1] * l->n[2], sink = -1;
+  TlVec3 p;
+  for (int64_t g = 0; g < cells; g++) {
+    if (!tl_lattice_cell(l, g, &p)) continue;
+    sink = tl_sink_at(setup, p);
+    if (sink < 0) return;
+  }
+  if (tl_comm_rank(run->comm) == 0)
+    tl_log_warn("sinks.%lld: all of the inlet from release.low_m to release.high_m lies in it, and "
+                "grains leave in the step in which they come; %s",
+                (long long)sink, tl_sink_hint(setup, sink));
+}
+
 static TlStatus check_inlet(const TlRun *run, const TlLattice *l) {
   int64_t cells = l->n[0] * l->n[1] * l->n[2], filled = 0;
   TlVec3 p;
@@ -72,6 +89,7 @@ static TlStatus check_inlet(const TlRun *run, const TlLattice *l) {
                          "no cell of %g m side fits in the inlet, the polygon and clear of ground "
                          "and boundaries",
                          l->side);
+  if (run->model->setup.sinks.count > 0) warn_of_sink(run, l);
   tl_log_info("%lld grains are poured, at most %lld at a time",
               (long long)run->model->setup.release.count, (long long)filled);
   return TL_OK;

@@ -178,6 +178,7 @@ static TlStatus resume(TlRun *run) {
 TlStatus tl_run_begin(TlRun *run) {
   TlMeasure m;
   bool pours = tl_pour_left(run) > 0;
+  TL_TRY(tl_sinks_warn(run));
   TL_TRY(tl_pour(run, 0));
   TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, run->model->dem,
                                                   &run->state->dem.bodies, 0)));

@@ -14,6 +14,10 @@ struct TlSetup;
 
 /* The number of the first sink that the point lies in; -1: none. */
 int64_t tl_sink_at(const struct TlSetup *setup, TlVec3 point);
+/* What may be wrong with this sink when it takes all that there is, for messages. */
+const char *tl_sink_hint(const struct TlSetup *setup, int64_t sink);
+/* Warns of grains that lie in sinks before the first step. Collective. */
+TlStatus tl_sinks_warn(const struct TlRun *run);
 /* Collective; after a step, before bodies move between ranks. */
 TlStatus tl_sinks_take(struct TlRun *run, int64_t step);
 

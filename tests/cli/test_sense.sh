@@ -176,4 +176,22 @@ solve inlet.yaml -o kept "${free[@]}" --set release.count=4 --set release.rate_p
 grep -q "the inlet" err && fail "an inlet that keeps its rate is warned of: $(cat err)"
 solve inlet.yaml -o first "${free[@]}" --set release.rate_per_s=0 || fail "first: $(cat err)"
 says "of the 70 grains that were due: for"
+
+# ---- sinks that take all there is at once ----
+cat >sunk.yaml <<'YAML'
+time: {dt_s: 1.0e-3, steps: 3}
+shapes: [{name: ball, diameter_m: 0.02}]
+grains: {shapes: [ball]}
+release: {assembly: lattice, low_m: [0, 0, 0.1], high_m: [0.05, 0.05, 0.15]}
+sinks:
+- {kind: box, point_m: [9, 9, 9], size_m: [1, 1, 1]}
+- {kind: plane, normal: [0, 0, -1]}
+planes: [{point_m: [0, 0, -1], normal: [0, 0, 1]}]
+YAML
+solve sunk.yaml -o sunk || fail "sunk.yaml: $(cat err)"
+says "sinks.1: 8 of 8 grains lie in it at the start" "its normal points to where grains stay: is normal the other way round?"
+solve sunk.yaml -o in --set release.assembly=poured --set release.count=5 || fail "an inlet in a sink: $(cat err)"
+says "sinks.1: all of the inlet from release.low_m to release.high_m lies in it" "is normal the other way round?"
+solve sunk.yaml -o right --set sinks.1.normal=[0,0,1] || fail "a sink below: $(cat err)"
+grep -q "sinks" err && fail "a sink that lies below is warned of: $(cat err)"
 exit $bad
