@@ -37,7 +37,10 @@ const TlParam tl_release_params[] = {
     REAL(TlReleaseSetup, releases_per_year, "1/year", "0", 0, 1e9,
          "the same of releases, where several blocks start together (ensemble.blocks_together)"),
     VEC3(TlReleaseSetup, low_m, "m", "0,0,0", -1e8, 1e8,
-         "lattice, drawn, poured: lower corner of the box (poured: the inlet)"),
+         "lattice, drawn, poured: lower corner of the box (poured: the inlet, in which grains come "
+         "at "
+         "random places); lattice: its cells follow each other from this corner, and what is too "
+         "narrow for one more stays empty along the faces at high_m"),
     VEC3(TlReleaseSetup, high_m, "m", "0,0,0", -1e8, 1e8,
          "lattice, drawn, poured: upper corner of the box"),
     REAL(TlReleaseSetup, spacing, "", "1.02", 1, 100,
