@@ -75,6 +75,7 @@ static const char *idle_key(const TlJointSetup *j) {
   if (!slider && j->motor_m_s != 0) return "motor_m_s";
   if (!slider && j->motor_most_N > 0) return "motor_most_N";
   if (!slider && !distance && (j->least_m != 0 || j->most_m != 0)) return "least_m";
+  if (!slider && !hinge && tl_norm2(tl_vec3_of(j->axis)) > 0) return "axis";
   return NULL;
 }
 

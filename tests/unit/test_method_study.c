@@ -163,6 +163,16 @@ START_TEST(limits_that_leave_out_the_start_are_refused) {
 }
 END_TEST
 
+START_TEST(keys_that_a_kind_of_joint_has_no_use_for_are_refused) {
+  joint_fails("nonsmooth", DISTANCE ", most_m: 0.04, axis: [0, 0, 1]",
+              "joints.0.axis: this kind of joint has no use for it");
+  joint_fails("nonsmooth", "kind: weld, body: low, other: high, axis: [0, 0, 1]",
+              "joints.0.axis: this kind of joint has no use for it");
+  joint_fails("nonsmooth", HINGE ", motor_m_s: 1",
+              "joints.0.motor_m_s: this kind of joint has no use for it");
+}
+END_TEST
+
 START_TEST(joints_that_the_method_does_not_solve_are_refused_by_name) {
   joint_fails(
       "penalty", "kind: weld, body: low, other: high",
@@ -308,6 +318,7 @@ END_TEST
 
 TL_TEST_MAIN("studies for two methods", what_the_solver_refuses_the_study_refuses_in_its_place,
              a_motor_without_a_force_is_refused, limits_that_leave_out_the_start_are_refused,
+             keys_that_a_kind_of_joint_has_no_use_for_are_refused,
              joints_that_the_method_does_not_solve_are_refused_by_name,
              what_the_penalty_method_refuses_of_bodies_has_its_place,
              boxes_among_grids_need_no_stiffness_of_a_point, a_net_is_not_reduced,
