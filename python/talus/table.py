@@ -49,6 +49,11 @@ class Table(Mapping[str, np.ndarray]):
         return len(self._columns)
 
     @property
+    def columns(self) -> list[str]:
+        """The names of the columns, in their order."""
+        return list(self._columns)
+
+    @property
     def rows(self) -> int:
         return len(next(iter(self._columns.values()))) if self._columns else 0
 

@@ -321,6 +321,7 @@ class Tables(unittest.TestCase):
         np.testing.assert_array_equal(table["time_s"], [0, 1])
         np.testing.assert_array_equal(table["x_m"], [np.nan, 2.5])
         self.assertEqual(list(table["kind"]), ["a", "b"])
+        self.assertEqual(table.columns, ["time_s", "kind", "x_m"])
 
     def test_pandas_where_it_is(self):
         table = talus.Run("slope.run").frame(0).table()
