@@ -373,11 +373,11 @@ static void warn_collisions(const TlReportRun *run, TlHtml *items, int64_t *coun
 
 static void warn_depth(const TlReportRun *run, TlHtml *items, int64_t *count) {
   const TlMeasure *m = &run->measure;
-  char text[40], other[40];
+  char text[40], other[40], third[40];
   /* measures see nodes, of balls the surfaces; the solver sees its own contacts: the larger of both counts */
   double solver = last_of(run, "overlap_share"), in_wall = last_of(run, "boundary_overlap_share");
-  double overlap = fmax(m->largest_overlap_fraction, solver),
-         penetration = fmax(m->largest_penetration_fraction, in_wall);
+  double overlap = fmax(m->largest_overlap_fraction, solver), last_step = fmax(solver, in_wall),
+         measured = fmax(m->largest_overlap_fraction, m->largest_penetration_fraction);
   double during = fmax(largest_of(run, "overlap_share"), largest_of(run, "boundary_overlap_share"));
   during = fmax(during, fmax(last_of(run, "deepest_overlap_share"),
                              last_of(run, "deepest_boundary_overlap_share")));
@@ -397,11 +397,15 @@ static void warn_depth(const TlReportRun *run, TlHtml *items, int64_t *count) {
          "Two grains overlap by %s%% of the smaller one's radius in the last frame (%lld pairs "
          "overlap at all%s). Stiffer contacts or a shorter step lower it.",
          number(text, 100 * overlap), (long long)m->overlapping_pairs,
-         solver > m->largest_overlap_fraction ? " by their nodes; the depth is the solver's" : "");
-  if (during > TL_OVERLAP_LIMIT && during > 1.5 * fmax(overlap, penetration))
+         solver > m->largest_overlap_fraction
+             ? " by their nodes; the depth is the solver's, at the start of the last step"
+             : "");
+  if (during > TL_OVERLAP_LIMIT && during > 1.5 * fmax(last_step, measured))
     warn(items, count,
-         "During the run overlaps reached %s%% of a radius; in the last frame the deepest is %s%%.",
-         number(text, 100 * during), number(other, 100 * fmax(overlap, penetration)));
+         "During the run overlaps reached %s%% of a radius by the solver's contacts, which were up "
+         "to %s%% deep at the start of the last step; measured in the last frame the deepest is "
+         "%s%%.",
+         number(text, 100 * during), number(other, 100 * last_step), number(third, 100 * measured));
   if (!run->scene.has_terrain) return;
   double on_filled = tl_report_on_filled(&run->scene, &run->motion, run->moving);
   if (run->scene.terrain.holes_filled > 0 && isnan(on_filled))

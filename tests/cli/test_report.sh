@@ -25,6 +25,8 @@ OMP_NUM_THREADS=2 report s.run -o b.html --overwrite || fail "two threads: $(cat
 cmp -s a.html b.html || fail "another number of threads makes another report"
 grep -q 'five balls &amp; &lt;b&gt;one&lt;/b&gt; plane' a.html || fail "the title is not escaped"
 grep -q '"key":"force"' a.html || fail "no forces to colour by"
+grep -q 'Fastest body (bound of its surface)' a.html || fail "the plot of the bound of all bodies"
+grep -q 'Since the start; grains that were taken out stay in it, where they left' a.html || fail "the plot of the potential energy"
 grep -q "default-src 'none'" a.html || fail "no security policy"
 [ "$(grep -c 'talus-solve' a.html)" -gt 0 ] || fail "what ran is not told"
 
@@ -48,6 +50,8 @@ YAML
 grep -q "warning: grains overlapped by up to [0-9.]*% of the smaller one's radius" out.txt || fail "no warning of deep overlaps: $(cat out.txt)"
 report soft.run -o soft.html || fail "soft balls: $(cat err.txt)"
 grep -q 'During the run overlaps reached' soft.html || fail "overlaps between lines are not told"
+grep -qE "by the solver.*s contacts, which were up to [0-9.]*% deep at the start of the last step; measured in the last frame the deepest is" soft.html ||
+  fail "two depths are not told apart: $(grep 'overlaps reached' soft.html)"
 column() { awk -F, -v c="$2" 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i} END {print $at[c]}' "$1/history.csv"; }
 sed -e 's/normal_N_m: 1000/normal_N_m: 10/; s/1.0e-5/8.0e-5/; s/, velocity_m_s.*-2.5]//' soft.yaml >softer.yaml
 "$BIN/talus-solve" softer.yaml >out.txt 2>&1 || { fail "softer balls"; cat out.txt; }
