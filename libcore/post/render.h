@@ -44,6 +44,7 @@ typedef struct TlRenderOptions {
   double cut_depth_m; /* > 0: nor is what lies deeper than that behind it (render_trace.h) */
   bool smooth;        /* 2 x 2 rays a pixel */
   bool captions;      /* title, time, scale bar, legend */
+  const char *folder; /* of the run, whose name heads a run without a title; NULL: "run" does */
   bool north_up;      /* a map, which the caption says */
   bool bare;          /* grains without nets and platens */
 } TlRenderOptions;
@@ -63,6 +64,8 @@ TlStatus tl_render_frame(const TlScene *scene, const TlFrame *frame, const TlCam
 enum { TL_RENDER_DESCRIPTION = 512 };
 TlStatus tl_render_describe(const TlScene *scene, const TlFrame *frame,
                             const TlRenderOptions *options, char text[TL_RENDER_DESCRIPTION]);
+/* The run's title or, without, its folder's name; fresh memory. */
+TlStatus tl_render_title(const TlScene *scene, const char *folder, char **title);
 /* Into a picture: that, title, time, scale bar and colour bar. */
 TlStatus tl_render_captions(TlImage *image, const TlScene *scene, const TlFrame *frame,
                             const TlCamera *camera, const TlRenderOptions *options);

@@ -1,9 +1,11 @@
 #include "post/render.h"
 
+#include "base/mem.h"
 #include "post/ensemble_scene.h"
 #include "post/ink.h"
 #include "post/measure.h"
 #include "post/render_colour.h"
+#include "post/study_label.h"
 #include "shape/rock.h"
 #include "store/scene_depth.h"
 
@@ -149,6 +151,14 @@ static int fold(char text[LINE], double size, double width, const char *of[MOST_
   return lines;
 }
 
+TlStatus tl_render_title(const TlScene *scene, const char *folder, char **title) {
+  if (scene->title && scene->title[0]) {
+    *title = tl_strdup(scene->title);
+    return *title ? TL_OK : TL_ENOMEM;
+  }
+  return tl_study_folder(folder ? folder : "run", title);
+}
+
 static TlStatus draw_title(TlImage *image, Layout l, const TlScene *scene, const TlFrame *frame,
                            const TlRenderOptions *o) {
   char line[LINE], moment[64];
@@ -166,8 +176,10 @@ static TlStatus draw_title(TlImage *image, Layout l, const TlScene *scene, const
   tl_ink_text(image, image->width - l.pad - right, y, l.text, moment, grey);
   snprintf(moment, sizeof moment, "t = %.*f s", frame->time_s < 100 ? 2 : 1, frame->time_s);
   right = tl_ink_text_width(moment, size);
-  const char *title = scene->title && scene->title[0] ? scene->title : "run";
+  char *title;
+  TL_TRY(tl_render_title(scene, o->folder, &title));
   fitted_text(image, l.pad, l.pad, size, title, image->width - right - 4 * l.pad, white);
+  tl_free(title);
   tl_ink_text(image, image->width - l.pad - right, l.pad, size, moment, white);
   return TL_OK;
 }

@@ -212,6 +212,7 @@ static TlStatus put_player(Work *w, TlHtml *to, const char *note) {
   TlStatus status = TL_OK;
   for (int64_t i = 0; status == TL_OK && i < w->count; i++) {
     still[i] = (TlPageStill){.scene = &w->run[i].scene,
+                             .folder = w->run[i].folder,
                              .frame = &w->run[i].last,
                              .camera = &w->camera[i],
                              .bare = w->run[i].device != TL_DEVICE_NONE,

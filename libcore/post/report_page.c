@@ -76,6 +76,7 @@ static TlStatus put_still(TlHtml *to, const TlPageStill *s) {
                              .colour = TL_COLOUR_SIZE,
                              .smooth = true,
                              .captions = true,
+                             .folder = s->folder,
                              .departures = s->departures,
                              .blocks = s->blocks,
                              .not_started = s->not_started,

@@ -15,6 +15,7 @@ typedef struct TlPageStill {
   const TlScene *scene;
   const TlFrame *frame;
   const TlCamera *camera;
+  const char *folder;             /* of the run, as in TlRenderOptions */
   bool bare;                      /* without nets and pistons, which hide the grains */
   const TlDepartures *departures; /* for its caption; NULL: not known */
   bool blocks;                    /* of an ensemble */

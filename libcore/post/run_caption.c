@@ -34,11 +34,11 @@ static TlStatus describe(const char *run, const TlScene *scene, int64_t frame_in
   if (options->blocks) TL_TRY(tl_run_not_started(run, &options->not_started));
   TL_TRY(tl_results_read_frame(run, frame_index, &frame));
   TlStatus status = tl_render_describe(scene, &frame, options, line);
-  if (status == TL_OK) {
-    const char *title = scene->title && scene->title[0] ? scene->title : "run";
-    *text = tl_format("%s, at %.6g s: %s", title, frame.time_s, line);
-    if (!*text) status = TL_ENOMEM;
-  }
+  char *title = NULL;
+  if (status == TL_OK) status = tl_render_title(scene, run, &title);
+  if (status == TL_OK) *text = tl_format("%s, at %.6g s: %s", title, frame.time_s, line);
+  if (status == TL_OK && !*text) status = TL_ENOMEM;
+  tl_free(title);
   tl_frame_free(&frame);
   return status;
 }

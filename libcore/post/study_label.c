@@ -115,13 +115,13 @@ static TlStatus tell(const Keys *study, int64_t count, int64_t from, char **labe
   return TL_OK;
 }
 
-static TlStatus by_folder(const char *folder, char **label) {
+TlStatus tl_study_folder(const char *folder, char **name) {
   size_t n = strlen(folder);
   while (n > 1 && folder[n - 1] == '/') n--;
   size_t from = n;
   while (from > 0 && folder[from - 1] != '/') from--;
-  *label = from < n ? tl_format("%.*s", (int)(n - from), folder + from) : tl_strdup(folder);
-  return *label ? TL_OK : TL_ENOMEM;
+  *name = from < n ? tl_format("%.*s", (int)(n - from), folder + from) : tl_strdup(folder);
+  return *name ? TL_OK : TL_ENOMEM;
 }
 
 static TlStatus make(const char *const *folder, int64_t count, Keys *study, char **label) {
@@ -132,7 +132,7 @@ static TlStatus make(const char *const *folder, int64_t count, Keys *study, char
   }
   for (int64_t i = 0; i < count && all; i++) TL_TRY(tell(study, count, i, label));
   for (int64_t i = 0; i < count; i++)
-    if (!label[i]) TL_TRY(by_folder(folder[i], &label[i]));
+    if (!label[i]) TL_TRY(tl_study_folder(folder[i], &label[i]));
   return TL_OK;
 }
 

@@ -12,4 +12,7 @@
  * or without a study in one of the folders, the folder's own name. */
 TlStatus tl_study_labels(const char *const *folder, int64_t count, char **label);
 
+/* That name: the last part of the folder's path; fresh memory. */
+TlStatus tl_study_folder(const char *folder, char **name);
+
 #endif

@@ -410,6 +410,7 @@ static TlStatus render(Job *job) {
                         .colour = v->chains ? TL_COLOUR_FORCE : (TlRenderColour)v->colour,
                         .smooth = v->smooth,
                         .captions = v->captions,
+                        .folder = job->run,
                         .departures = &job->departures,
                         .blocks = tl_scene_is_ensemble(&job->scene),
                         .enlarge = v->enlarge,

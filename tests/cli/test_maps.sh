@@ -139,7 +139,8 @@ for t in (30, 100, 300):   # blocks_per_year of the study
 def about(path):
     data = gdal.Open(path); band = data.GetRasterBand(1)
     return data.GetMetadataItem("TIFFTAG_IMAGEDESCRIPTION") or "", band.GetDescription(), band.GetUnitType()
-ended = "run, at 10 s: 6 grains, 100% of the mass moves, mean 5.1 m/s"
+state = ", at 10 s: 6 grains, 100% of the mass moves, mean 5.1 m/s"
+ended = "fly.run" + state   # a run without a title has its folder's name
 for path, what, name, unit in (("fly/energy_kJ_p95.tif", "kinetic energy: 95% quantile", "energy_kJ_p95", "kJ"),
                                ("fly/passages.tif", "blocks whose mass centre passed", "passages", ""),
                                ("years/energy_kJ_30y.tif", "once in 30 years, of 0.05 releases a year, by the 6 releases of 120 years", "energy_kJ_30y", "kJ"),
@@ -147,9 +148,9 @@ for path, what, name, unit in (("fly/energy_kJ_p95.tif", "kinetic energy: 95% qu
                                ("danger/danger.tif", "the matrix was given for this map and was not compared with a guideline", "danger", "")):
     text, band, given = about(path)
     if what not in text or not text.endswith("\n" + ended) or (band, given) != (name, unit): fail(f"{path} says {text!r}, {band}, {given}")
-if not about("often/passages.tif")[0].endswith(ended + "; of stored frames only, between which peaks are missed"): fail(f"frames only: {about('often/passages.tif')}")
+if not about("often/passages.tif")[0].endswith("often.run" + state + "; of stored frames only, between which peaks are missed"): fail(f"frames only: {about('often/passages.tif')}")
 if open("ascii/maps.txt").read() != ended + "\n": fail(f"maps.txt: {open('ascii/maps.txt').read()!r}")
-if open("twice/maps.txt").read() != (ended + "\n") * 2: fail(f"maps.txt of two runs: {open('twice/maps.txt').read()!r}")
+if open("twice/maps.txt").read() != ended + "\ncopy.run" + state + "\n": fail(f"maps.txt of two runs: {open('twice/maps.txt').read()!r}")
 # danger: the highest level of the three periods; residual where blocks pass and none of the three has an intensity
 matrix = {3: "rrb", 2: "rby", 1: "bby"}; number = {"y": 2, "b": 3, "r": 4}
 intensity = [read(f"danger/intensity_{t}y.tif")[0] for t in (30, 100, 300)]

@@ -47,6 +47,15 @@ draw() { # picture, arguments
 }
 differ() { cmp -s "$1" "$2" && fail "$1 and $2 are one picture"; }
 draw grains.png
+# a run without a title is headed by its folder's name
+cp -r s.run other.run
+for run in s other; do
+  for option in --captions --no-captions; do
+    "$BIN/talus-render" $run.run --width=96 --height=96 --no-smooth $option -o "$run$option.png" >/dev/null 2>err.txt || fail "$option: $(cat err.txt)"
+  done
+done
+differ s--captions.png other--captions.png
+cmp -s s--no-captions.png other--no-captions.png || fail "the folder's name is in the picture without captions"
 "$BIN/talus-render" s.run --width=96 --height=96 -o grains.jpg >/dev/null 2>err.txt || fail "a JPEG: $(cat err.txt)"
 [ "$(head -c 3 grains.jpg | od -An -tx1 | tr -d ' ')" = ffd8ff ] || fail "grains.jpg is no JPEG"
 "$BIN/talus-render" s.run -o grains.tif >/dev/null 2>err.txt && fail "a PNG is called .tif"
