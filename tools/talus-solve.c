@@ -250,7 +250,7 @@ static TlStatus report_rest(const TlRun *run, TlReport *r) {
   const TlLook *look = &run->state->totals.look;
   bool rest =
       tl_at_rest(look->moving_fraction, look->largest_pace, run->model->setup.time.rest_mass);
-  TL_TRY(tl_report_text(r, "at_rest", rest ? "yes" : "no"));
+  if (look->bodies > 0) TL_TRY(tl_report_text(r, "at_rest", rest ? "yes" : "no"));
   TL_TRY(tl_report_real(r, "moving_mass", 100 * look->moving_fraction, "percent"));
   TL_TRY(tl_report_real(r, "mean_speed", look->mean_speed_m_s, "m/s"));
   return tl_report_real(r, "largest_speed", look->largest_speed_m_s, "m/s");

@@ -37,8 +37,11 @@ enum {
       8,           /* cannot be brought out of another (step_problems.c); policy is the caller's */
   TL_BODY_NET = 4, /* sphere of a net (membrane.h): bonded, no grain to measures */
   TL_BODY_UNRESOLVED =
-      16,             /* was named: its collisions found no end for long (step_problems.c); stays */
-  TL_BODY_GUIDED = 32 /* on a joint (joints.h): an apparatus, no grain to measures */
+      16, /* was named: its collisions found no end for long (step_problems.c); stays */
+  TL_BODY_GUIDED = 32, /* on a joint (joints.h): an apparatus, no grain to measures */
+  TL_BODY_FIXED =
+      64, /* placed as fixed by the study, and frozen: what grains lie on, none of them */
+  TL_BODY_NO_GRAIN = TL_BODY_NET | TL_BODY_GUIDED | TL_BODY_FIXED
 };
 
 typedef struct TlColliders {

@@ -32,7 +32,7 @@ enum { TL_BODY_STATE = TL_SAVE | TL_HASH };
     "angular momentum about the centre of mass, world frame")                                      \
   FRAME(int32_t, flags, "", TL_BODY_STATE | TL_HALO_STEP,                                          \
         "bits: 1 outside the terrain, 2 frozen, 4 of a net, 8 cannot be brought out of another, "  \
-        "16 unresolved collisions, 32 guided",                                                     \
+        "16 unresolved collisions, 32 guided, 64 placed as fixed",                                 \
         flags, "flags")                                                                            \
   F(double, slid, "m", TL_BODY_STATE | TL_HALO_STEP,                                               \
     "distance slid on boundaries, as far as it is remembered (materials: slip_per_m)")             \

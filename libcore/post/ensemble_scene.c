@@ -18,6 +18,18 @@ double tl_scene_number(const TlScene *scene, const char *section, const char *ke
   return value;
 }
 
+bool tl_scene_has_joints(const TlScene *scene) {
+  TlYamlNode root = {0};
+  const char *text = scene->study ? scene->study : "";
+  bool has = false;
+  if (tl_yaml_parse("study", text, strlen(text), &root) == TL_OK && root.kind == TL_YAML_MAP) {
+    const TlYamlNode *joints = tl_yaml_find(&root, "joints");
+    has = joints && joints->kind == TL_YAML_LIST && joints->count > 0;
+  }
+  tl_yaml_free(&root);
+  return has;
+}
+
 bool tl_scene_is_ensemble(const TlScene *scene) {
   return tl_scene_number(scene, "ensemble", "count") > 0;
 }

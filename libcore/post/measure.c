@@ -34,6 +34,14 @@ static double mass_of(double density, const TlAvatar *a, double s) {
   return density * a->volume_m3 * s * s * s;
 }
 
+TlStatus tl_measure_mass(const TlScene *scene, const TlBodyRow *row, double *mass_kg) {
+  const TlAvatar *a;
+  double density;
+  TL_TRY(avatar_of(scene, row, &a, &density));
+  *mass_kg = mass_of(density, a, row->scale);
+  return TL_OK;
+}
+
 /* Of the spin: 1/2 sum of I_k (omega_k in the body frame)^2. */
 TlStatus tl_measure_kinetic(const TlScene *scene, const TlBodyRow *row, double *translational_J,
                             double *rotational_J) {
@@ -64,10 +72,8 @@ static TlStatus mass_centre(const TlScene *scene, const TlFrame *frame,
   double all;
   *mass = 0;
   for (int64_t i = 0; i < frame->count; i++) {
-    const TlAvatar *a;
-    double density;
-    TL_TRY(avatar_of(scene, &frame->rows[i], &a, &density));
-    double m = mass_of(density, a, frame->rows[i].scale);
+    double m;
+    TL_TRY(tl_measure_mass(scene, &frame->rows[i], &m));
     sum = tl_axpy(sum, m, frame->rows[i].position_m);
     *mass += m;
   }
@@ -95,15 +101,19 @@ static const TlBodyRow *row_of(const TlFrame *frame, int64_t id) {
   return low < frame->count && frame->rows[low].id == id ? &frame->rows[low] : NULL;
 }
 
-TlStatus tl_measure_motion(const TlScene *scene, const TlFrame *frame, TlFrameMotion *motion) {
+int tl_measure_still(const TlScene *scene) {
+  return TL_ROW_NET | TL_ROW_FROZEN | (tl_scene_has_joints(scene) ? 0 : TL_ROW_GUIDED);
+}
+
+TlStatus tl_measure_motion(const TlScene *scene, const TlFrame *frame, int never,
+                           TlFrameMotion *motion) {
   double g = tl_norm(gravity_of(scene)), mass = 0, moving = 0;
-  int64_t grains = 0;
   *motion = (TlFrameMotion){0};
   for (int64_t i = 0; i < frame->count; i++) {
     const TlBodyRow *row = &frame->rows[i];
     const TlAvatar *a;
     double density;
-    if (row->flags & (TL_ROW_NO_GRAIN | TL_ROW_FROZEN)) continue;
+    if (row->flags & never) continue;
     TL_TRY(avatar_of(scene, row, &a, &density));
     double m = mass_of(density, a, row->scale), diameter = row->scale * tl_avatar_diameter_m(a),
            pace = tl_pace(row->velocity_m_s, row->spin_rad_s, diameter, g),
@@ -113,9 +123,10 @@ TlStatus tl_measure_motion(const TlScene *scene, const TlFrame *frame, TlFrameMo
     motion->largest_pace = fmax(motion->largest_pace, pace);
     motion->mean_speed_m_s += speed;
     motion->max_speed_m_s = fmax(motion->max_speed_m_s, speed);
-    grains++;
+    motion->bodies++;
   }
-  if (grains > 0) motion->mean_speed_m_s /= (double)grains;
+  if (motion->bodies == 0) return TL_OK;
+  motion->mean_speed_m_s /= (double)motion->bodies;
   if (mass > 0) motion->moving_fraction = moving / mass;
   motion->at_rest = tl_at_rest(motion->moving_fraction, motion->largest_pace, tl_resting_fraction);
   return TL_OK;
@@ -216,7 +227,6 @@ TlStatus tl_measure_frame(const TlScene *scene, const TlFrame *first, const TlFr
   TlVec3 start, front = {0, 0, 0};
   TL_TRY(mass_centre(scene, first, departures, &mass, &start));
   TL_TRY(mass_centre(scene, frame, departures, &out->mass_kg, &out->centre_m));
-  TL_TRY(tl_measure_motion(scene, frame, &out->motion));
   TL_TRY(energies(scene, first, frame, out));
   TL_TRY(count_gone(scene, first, frame, departures, out));
   extents(frame, departures, start, up, e, out, &front);
@@ -330,23 +340,39 @@ static TlStatus travel_direction(const TlScene *scene, const TlFrame *first, con
 }
 
 /* Nets are no grains (their spheres have another density and stay where they are hung), nor are
- * platens on pistons. */
-static TlStatus read_grains(const char *folder, int64_t index, TlFrame *frame) {
-  TL_TRY(tl_results_read_frame(folder, index, frame));
+ * bodies on pistons and joints, nor what the study placed as fixed. */
+static void keep_grains(TlFrame *frame) {
   int64_t kept = 0;
   for (int64_t i = 0; i < frame->count; i++)
     if (!(frame->rows[i].flags & TL_ROW_NO_GRAIN)) frame->rows[kept++] = frame->rows[i];
   frame->count = kept;
+}
+
+static TlStatus read_grains(const char *folder, int64_t index, TlFrame *frame) {
+  TL_TRY(tl_results_read_frame(folder, index, frame));
+  keep_grains(frame);
   return TL_OK;
+}
+
+/* Nothing tells where those were at the start that came in later. */
+static void forget_start(TlFrameMeasure *f) {
+  f->potential_J = f->travel_m = f->drop_m = f->travel_angle_deg = NAN;
 }
 
 static TlStatus measure_frames(const char *folder, const TlScene *scene, const int64_t *index,
                                const TlFrame *first, TlMeasure *m) {
+  int never = tl_measure_still(scene);
   for (int64_t i = 0; i < m->frame_count; i++) {
     TlFrame frame;
-    TL_TRY(read_grains(folder, index[i], &frame));
-    TlStatus status = tl_measure_frame(scene, first, &frame, &m->departures, m->up,
-                                       m->travel_direction, &m->frame[i]);
+    TlFrameMotion motion;
+    TL_TRY(tl_results_read_frame(folder, index[i], &frame));
+    TlStatus status = tl_measure_motion(scene, &frame, never, &motion);
+    keep_grains(&frame);
+    if (status == TL_OK)
+      status = tl_measure_frame(scene, first, &frame, &m->departures, m->up, m->travel_direction,
+                                &m->frame[i]);
+    m->frame[i].motion = motion;
+    if (m->joined > 0) forget_start(&m->frame[i]);
     tl_frame_free(&frame);
     if (status != TL_OK) return tl_context(status, "%s: frame %lld", folder, (long long)index[i]);
   }
@@ -358,6 +384,9 @@ static TlStatus measure_all(const char *folder, const TlScene *scene,
                             const TlFrame *first, const TlFrame *last, TlMeasure *m) {
   TL_TRY(tl_context(travel_direction(scene, first, last, m), "%s", folder));
   TL_TRY(TL_NEW(m->frame, (size_t)m->frame_count));
+  for (int64_t i = 0; i < last->count; i++) m->joined += row_of(first, last->rows[i].id) == NULL;
+  for (int64_t i = 0; i < m->departures.count; i++)
+    m->joined += m->departures.row[i].removed && row_of(first, m->departures.row[i].id) == NULL;
   TL_TRY(measure_frames(folder, scene, index, first, m));
   TL_TRY(tl_context(measure_grains(scene, last, m), "%s", folder));
   if (!tl_scene_is_ensemble(scene)) TL_TRY(tl_measure_overlap(scene, last, m));

@@ -13,17 +13,21 @@
 #include "post/departures.h"
 #include "store/results.h"
 
-/* Of a frame's grains that can move (not frozen, of no net, on no piston). */
+/* Of a frame's grains that can move (not frozen, of no net) and bodies on joints, as the solver looks
+ * at them (run/standstill.c); the pistons of an apparatus are left out. */
 typedef struct TlFrameMotion {
+  int64_t bodies;
   double mean_speed_m_s, max_speed_m_s; /* of their centres */
   double moving_fraction;               /* of their mass: what moves (shape/moving.h) */
   double largest_pace;
-  bool at_rest; /* by both */
+  bool at_rest; /* by both; false where nothing can move */
 } TlFrameMotion;
 
 /* One frame. Lengths along e are relative to the mass centre of the first frame. Grains that were
  * taken out of the run before count where they left in the potential energy and in all lengths and
- * angles; counts, mass, kinetic energy, speeds and contacts are of the grains that are there. */
+ * angles; counts, mass, kinetic energy, speeds and contacts are of the grains that are there. Of a run
+ * whose grains came in after the first frame (poured) potential energy, travel, drop and travel angle
+ * are NaN. */
 typedef struct TlFrameMeasure {
   int64_t index, step;
   double time_s;
@@ -33,7 +37,7 @@ typedef struct TlFrameMeasure {
   double mass_kg;
   TlFrameMotion motion;
   double translational_J, rotational_J;
-  double potential_J;              /* -sum m g.(x - x of the first frame), of grains that it has */
+  double potential_J;              /* -sum m g.(x - x of the first frame) */
   TlVec3 centre_m;                 /* mass centre */
   double travel_m;                 /* horizontal distance of the mass centre from its start */
   double drop_m;                   /* how far it came down */
@@ -83,6 +87,7 @@ typedef struct TlMeasure {
   TlVec3 travel_direction, up;
   TlVec3 deposit_centre_m; /* mass centre of the grains of the last frame alone */
   TlDepartures departures; /* owned */
+  int64_t joined;          /* grains that the first frame with grains does not have: poured later */
   int64_t lost;            /* grains of the first frame that are not in the last, while the run
                               does not say where they left (no departures.csv) */
   /* of grains that are not frozen */
@@ -114,10 +119,15 @@ TlStatus tl_measure_write(const TlMeasure *measure, const char *folder, bool ove
 
 /* ---- parts, for tests and for pictures ---- */
 
-/* One frame against the first one. e: travel direction. */
+/* One frame against the first one, both of grains alone, without its motion. e: travel direction. */
 TlStatus tl_measure_frame(const TlScene *scene, const TlFrame *first, const TlFrame *frame,
                           const TlDepartures *departures, TlVec3 up, TlVec3 e, TlFrameMeasure *out);
-TlStatus tl_measure_motion(const TlScene *scene, const TlFrame *frame, TlFrameMotion *motion);
+/* Of a whole frame. never: bits of the rows that do not count, tl_measure_still(scene). */
+TlStatus tl_measure_motion(const TlScene *scene, const TlFrame *frame, int never,
+                           TlFrameMotion *motion);
+int tl_measure_still(const TlScene *scene);
+/* By the density of its material. */
+TlStatus tl_measure_mass(const TlScene *scene, const TlBodyRow *row, double *mass_kg);
 /* Kinetic energy of one row: of its centre, and of its spin about it. */
 TlStatus tl_measure_kinetic(const TlScene *scene, const TlBodyRow *row, double *translational_J,
                             double *rotational_J);

@@ -58,7 +58,7 @@ static TlStatus write_frames(const TlMeasure *m, const char *folder, bool overwr
                           (double)f->gone,
                           f->motion.moving_fraction,
                           f->motion.largest_pace,
-                          f->motion.at_rest};
+                          f->motion.bodies > 0 ? f->motion.at_rest : NAN};
     status = tl_csv_row(&csv, row, sizeof row / sizeof *row);
   }
   return finish(&csv, status);

@@ -53,7 +53,7 @@ static TlVec3 grain_colour(const Shading *s, const TlTraceBody *body) {
   const TlBodyRow *row = &s->frame->rows[body->row];
   double value = 0;
   if (row->flags & TL_ROW_NET) return tl_colour_of_net();
-  if (row->flags & TL_ROW_GUIDED) return tl_colour_from_srgb(120, 120, 124);
+  if (row->flags & TL_ROW_NO_GRAIN) return tl_colour_from_srgb(120, 120, 124);
   switch (o->colour) {
   case TL_COLOUR_ID:
     return tl_colour_of_id((uint64_t)row->id);
@@ -262,7 +262,7 @@ static Shading prepare(const TlTracer *tracer, const TlFrame *frame, const TlCam
 }
 
 static TlTraceChoice choice_of(const TlRenderOptions *o) {
-  TlTraceChoice c = {.hidden = o->bare ? TL_ROW_NO_GRAIN : 0,
+  TlTraceChoice c = {.hidden = o->bare ? TL_ROW_NET | TL_ROW_GUIDED : 0,
                      .cut = o->cut,
                      .cut_point_m = o->cut_point_m,
                      .cut_normal = o->cut_normal,

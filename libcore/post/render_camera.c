@@ -55,7 +55,8 @@ TlStatus tl_render_path_add(TlRenderPath *path, const TlScene *scene, const TlFr
                      (long long)frame->index, (long long)row->id, (long long)row->avatar_id);
     if (row->flags & TL_ROW_OUTSIDE) continue;
     if (row->flags & TL_ROW_NO_GRAIN) { /* stays in view, and says nothing of the grains */
-      if (i % stride == 0 && !path->bare) TL_TRY(add_point(path, row->position_m));
+      bool seen = !path->bare || row->flags & TL_ROW_FIXED;
+      if (i % stride == 0 && seen) TL_TRY(add_point(path, row->position_m));
       continue;
     }
     bool first = path->frames == 0 && inside == 0;

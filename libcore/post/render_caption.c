@@ -81,7 +81,8 @@ static TlStatus describe_density(const TlScene *scene, const TlFrame *frame, cha
 static TlStatus describe_motion(const TlScene *scene, const TlFrame *frame, char line[LINE]) {
   TlFrameMotion motion;
   if (frame->step == 0) return TL_OK; /* let go just now: they stand still, but not at rest */
-  TL_TRY(tl_measure_motion(scene, frame, &motion));
+  TL_TRY(tl_measure_motion(scene, frame, tl_measure_still(scene), &motion));
+  if (motion.bodies == 0) return TL_OK;
   if (motion.at_rest)
     add(line, ", at rest (mean %.2g m/s)", motion.mean_speed_m_s);
   else

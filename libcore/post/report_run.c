@@ -328,7 +328,8 @@ static double grain_scale(const TlReportRun *r) {
 }
 
 static const Figure of_runs[] = {
-    {"grains in the last frame", "", "without spheres of nets and pistons", grains, NULL, 0},
+    {"grains in the last frame", "",
+     "without spheres of nets, bodies on pistons or joints, and fixed ones", grains, NULL, 0},
     {"mass", "kg", "of those grains", mass, NULL, 0},
     {"grain scale", "", "grains are this many times their scanned size", grain_scale, NULL, 0},
     {"time", "s", "of the last frame", time_s, NULL, 0},
@@ -497,6 +498,14 @@ void tl_report_run_figures(TlHtml *to, const TlReportRun *run, int64_t count) {
     put_rows(to, of_runs, COUNT(of_runs), run, count);
   }
   tl_html(to, "</tbody></table></div>\n");
+  for (int64_t i = 0; i < count; i++)
+    if (!run->device && run[i].measure.joined > 0) {
+      tl_html(to, "<p class=\"small\">%lld grains", (long long)run[i].measure.joined);
+      if (count > 1) tl_html(to, " of ");
+      if (count > 1) tl_html_text(to, run[i].label);
+      tl_html(to, " came in after the first frame: travel, drop and travel angle of the mass "
+                  "centre, which count from where all began, are left out.</p>\n");
+    }
   tl_report_device_stages(to, run, count);
   if (run->device != TL_DEVICE_TRIAXIAL) return;
   tl_html(to, "<details><summary>All figures of the test, as talus-measure --triaxial writes "
@@ -536,7 +545,9 @@ static const TimePlot time_plots[] = {
     {"kinetic_energy_J", "Kinetic energy", "kinetic energy", "J",
      "Of all bodies, translation and rotation.", 1, false, true, true},
     {"potential_energy_J", "Change of potential energy", "change", "J",
-     "Since the start; grains that were taken out stay in it, where they left.", 1, true, true},
+     "Since the start; grains that were taken out stay in it, where they left, and grains that are "
+     "poured bring theirs.",
+     1, true, true},
     {"surface_speed_max_m_s", "Fastest body (bound of its surface)", "speed", "m/s",
      "No surface is faster: speed of the centre and spin times the bounding radius, the largest of "
      "all bodies, those on joints and spheres of nets among them.",

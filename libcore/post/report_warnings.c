@@ -131,8 +131,9 @@ static void warn_unfinished(const TlReportRun *run, const TlYamlNode *study, TlH
   const TlYamlNode *time = tl_yaml_find(study, "time");
   if (tl_parse_real(text_at(time, "duration_s"), &duration) != TL_OK) duration = NAN;
   if (tl_parse_real(text_at(time, "steps"), &steps) != TL_OK) steps = NAN;
-  bool rests = strcmp(text_at(time, "until_rest"), "true") == 0 &&
-               run->measure.frame[run->measure.frame_count - 1].motion.at_rest;
+  const TlFrameMotion *last = &run->measure.frame[run->measure.frame_count - 1].motion;
+  bool rests =
+      strcmp(text_at(time, "until_rest"), "true") == 0 && (last->at_rest || last->bodies == 0);
   double end = duration > 0 ? duration : steps * dt,
          until = run->motion.time_s[run->motion.frames - 1];
   char had[40], wanted[40];
@@ -175,18 +176,20 @@ static void warn_inlet(const TlReportRun *run, const TlYamlNode *study, TlHtml *
          (long long)entered, (long long)due, by);
 }
 
-static void warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
+static TlStatus warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
   const TlReportMotion *m = &run->motion;
   char text[40], other[40], ids[300];
   double mass = 0, moving = 0;
   int64_t grains = 0, movers = 0;
-  for (int64_t b = 0; b < m->bodies; b++) {
-    if (!tl_report_motion_grain(m, b) || left(run, b)) continue;
-    const TlAvatar *a = &run->scene.avatars[m->shape[b]];
-    double part = a->volume_m3 * pow(m->scale[b], 3);
-    mass += part;
+  for (int64_t i = 0; i < run->last.count; i++) {
+    const TlBodyRow *row = &run->last.rows[i];
+    double part;
+    if (row->flags & (TL_ROW_NO_GRAIN | TL_ROW_OUTSIDE)) continue;
     grains++;
-    if (run->moving[b]) moving += part, movers++;
+    if (row->flags & TL_ROW_FROZEN) continue;
+    TL_TRY(tl_measure_mass(&run->scene, row, &part));
+    mass += part;
+    if (tl_report_row_moves(&run->scene, row)) moving += part, movers++;
   }
   if (!run->device && moving > 0.01 * mass)
     warn(items, count,
@@ -204,7 +207,7 @@ static void warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
         (long long)gone, (long long)(grains + gone), ids,
         run->unresolved > 0 ? "; distances and reach angles leave out blocks that were unresolved"
                             : "");
-  if (m->frames < 3) return;
+  if (m->frames < 3) return TL_OK;
   /* how far grains go from frame to frame, in their diameters */
   double most = 0;
   for (int64_t b = 0; b < m->bodies; b++) {
@@ -223,6 +226,7 @@ static void warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
          number(text, most),
          run->step_speed_m_s ? ", as is the playback; maps of values are of all steps"
                              : ", and largest speeds and energies of single grains may be missed");
+  return TL_OK;
 }
 
 /* Bodies on the study's joints, which no measure counts as grains; pistons of tests are not meant. */
@@ -606,7 +610,7 @@ static TlStatus warn_of_all(const TlReportRun *run, const TlYamlNode *study, TlH
   char text[40];
   warn_unfinished(run, study, items, count);
   warn_inlet(run, study, items, count);
-  warn_motion(run, items, count);
+  TL_TRY(warn_motion(run, items, count));
   warn_joints(run, study, items, count);
   TL_TRY(warn_rockfall(run, study, items, count));
   warn_collisions(run, items, count);

@@ -128,7 +128,7 @@ static TlStatus take_grains(const Reader *r) {
   for (size_t i = 0; status == TL_OK && i < avatars; i++) found[i] = -1;
   for (size_t i = 0; status == TL_OK && i < n; i++) {
     const TlBodyRow *body = &r->frame.rows[i];
-    if (body->flags & TL_ROW_NO_GRAIN) continue;
+    if (body->flags & (TL_ROW_NET | TL_ROW_GUIDED)) continue;
     if (body->flags & TL_ROW_FROZEN)
       frozen++;
     else

@@ -151,7 +151,7 @@ static void take_motion(const TlBodySetup *b, TlVec3 position, TlBodies *bodies,
   bodies->position[i] = position;
   bodies->rotation[i] = tl_quat_from_rotation(tl_scale(M_PI / 180, tl_vec3_of(b->turn_deg)));
   bodies->velocity[i] = tl_vec3_of(b->velocity_m_s);
-  bodies->flags[i] = b->fixed ? TL_BODY_FROZEN : 0;
+  bodies->flags[i] = b->fixed ? TL_BODY_FROZEN | TL_BODY_FIXED : 0;
 }
 
 /* A body with parts; part k has the id `id` + k. */

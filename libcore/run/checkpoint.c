@@ -979,7 +979,7 @@ TlStatus tl_resume_state(TlRun *run) {
   TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
   int64_t there = 0;
   for (int64_t i = 0; i < run->state->dem.bodies.owned; i++)
-    if (!(run->state->dem.bodies.flags[i] & (TL_BODY_NET | TL_BODY_GUIDED)))
+    if (!(run->state->dem.bodies.flags[i] & TL_BODY_NO_GRAIN))
       there += tl_bodies_parts(&run->state->dem.bodies, i);
   TL_TRY(tl_comm_sum_int(run->comm, &there, 1));
   tl_log_info("resuming from %s: step %lld, %lld of %lld grains",

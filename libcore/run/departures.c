@@ -115,7 +115,7 @@ static void add(TlRun *run, int64_t i, int leaving) {
   TlVec3 x = b->position[i], g = tl_setup_solver(&run->model->setup).gravity_m_s2;
   double m = b->mass[i];
   const double moment[3] = {m * x.x, m * x.y, m * x.z};
-  if (b->flags[i] & (TL_BODY_NET | TL_BODY_GUIDED)) return;
+  if (b->flags[i] & TL_BODY_NO_GRAIN) return;
   tl_exact_add(&d->mass, m);
   if (leaving == TL_LEFT_BY_SINK) tl_exact_add(&d->sunk_mass, m / heavier(run));
   tl_exact_add(&d->potential, -m * tl_dot(g, x));

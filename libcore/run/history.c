@@ -24,13 +24,13 @@ TlStatus tl_history_measure(TlRun *run, TlMeasure *m) {
   int64_t grains = 0;
   for (int64_t i = 0; i < b->owned; i++) {
     TlVec3 x = b->position[i];
-    bool net = b->flags[i] & (TL_BODY_NET | TL_BODY_GUIDED);
-    double mass = net ? 0 : b->mass[i];
+    bool grain = !(b->flags[i] & TL_BODY_NO_GRAIN);
+    double mass = grain ? b->mass[i] : 0;
     double term[OF_BODIES] = {
         mass, -b->mass[i] * tl_dot(g, x), mass * x.x, mass * x.y, mass * x.z, kinetic_of(b, i)};
     for (int k = 0; k < OF_BODIES; k++) tl_exact_add(&sum[k], term[k]);
-    grains += net ? 0 : tl_bodies_parts(b, i);
-    if (!net)
+    grains += grain ? tl_bodies_parts(b, i) : 0;
+    if (grain)
       front =
           fmax(front, hypot(x.x - run->state->start_centre.x, x.y - run->state->start_centre.y));
   }

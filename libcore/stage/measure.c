@@ -142,6 +142,13 @@ static TlStatus report_motion(TlReport *r, const TlMeasure *m, const char *folde
   /* Where grains left counts in all that follows; those of older runs, which do not say it, do not. */
   TL_TRY(tl_report_int(r, "grains_gone", last->gone + m->lost, ""));
   TL_TRY(tl_report_int(r, "grains_outside", last->outside, ""));
+  /* Of them nothing tells where they began: what counts from there is left out. */
+  if (m->joined > 0) TL_TRY(tl_report_int(r, "grains_joined", m->joined, ""));
+  if (m->joined > 0)
+    tl_log_info("%lld grains came in after the first frame (poured): potential and total energy, "
+                "travel and drop of the mass centre are left out; history.csv has the potential "
+                "energy and the mass centre of those that are there",
+                (long long)m->joined);
   if (m->lost > 0)
     tl_log_warn("%s: %lld grains of the first frame are not in the last, and the run does not say "
                 "where they left (it has no departures.csv): runout, front and mass centre are "
@@ -155,7 +162,8 @@ static TlStatus report_motion(TlReport *r, const TlMeasure *m, const char *folde
   TL_TRY(real(r, "last_kinetic_energy", last->translational_J + last->rotational_J, "J"));
   TL_TRY(real(r, "potential_energy_change", last->potential_J, "J"));
   TL_TRY(real(r, "largest_speed", fastest, "m/s"));
-  TL_TRY(tl_report_text(r, "at_rest", last->motion.at_rest ? "yes" : "no"));
+  if (last->motion.bodies > 0)
+    TL_TRY(tl_report_text(r, "at_rest", last->motion.at_rest ? "yes" : "no"));
   TL_TRY(real(r, "moving_mass", 100 * last->motion.moving_fraction, "percent"));
   TL_TRY(real(r, "last_mean_speed", last->motion.mean_speed_m_s, "m/s"));
   TL_TRY(real(r, "travel_of_mass_centre", last->travel_m, "m"));

@@ -73,8 +73,10 @@ enum {
   TL_ROW_EMBEDDED = 8,    /* could not be brought out of another grain or a wall */
   TL_ROW_UNRESOLVED = 16, /* had collisions to which the solver found no end */
   TL_ROW_GUIDED = 32,
-  TL_ROW_NO_GRAIN = TL_ROW_NET | TL_ROW_GUIDED /* what no measure counts as a grain */
-};                                             /* bits of TlBodyRow.flags */
+  TL_ROW_FIXED = 64, /* placed as fixed by the study; frames of older versions lack it */
+  TL_ROW_NO_GRAIN =
+      TL_ROW_NET | TL_ROW_GUIDED | TL_ROW_FIXED /* what no measure counts as a grain */
+};                                              /* bits of TlBodyRow.flags */
 
 typedef struct TlFrameContacts {
   bool there; /* false: the frame was written without (frames.contacts of the study) */

@@ -21,7 +21,7 @@ from .table import Table, read_csv
 from .terrain import Terrain
 
 _NEWEST = 1  # format_version of run.h5 and frames
-_OUTSIDE, _NET, _GUIDED = 1, 4, 32  # bits of a body's flags
+_OUTSIDE, _NET, _GUIDED, _FIXED = 1, 4, 32, 64  # bits of a body's flags
 _FRAME = re.compile(r"frame_(\d{6,})\.h5")
 _CHECKPOINT = re.compile(r"checkpoint_(\d{12,})\.tck")
 
@@ -32,7 +32,8 @@ class Frame(Mapping[str, np.ndarray]):
     The columns are those of docs/reference/results.md: id, avatar_id, position_m, rotation_wxyz (body to
     world), velocity_m_s, spin_rad_s, scale, contacts, flags, body. A row is a grain, or a part of
     a body of several; `body` is the id of its body (of older results: its own), so that rows of
-    one rigid body share it. A column is read when it is asked for. grain_mask is true for grains and false for spheres of nets and membranes and for platens.
+    one rigid body share it. A column is read when it is asked for. grain_mask is true for grains and
+    false for spheres of nets and membranes, for platens and bodies on joints, and for bodies that the study places as fixed.
     """
 
     def __init__(self, path: str) -> None:
@@ -75,7 +76,7 @@ class Frame(Mapping[str, np.ndarray]):
 
     @property
     def grain_mask(self) -> np.ndarray:
-        return (self["flags"] & (_NET | _GUIDED)) == 0
+        return (self["flags"] & (_NET | _GUIDED | _FIXED)) == 0
 
     @property
     def outside_mask(self) -> np.ndarray:

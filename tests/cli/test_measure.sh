@@ -71,6 +71,70 @@ for wrong in "--overlap --overlap-frames=7" "--overlap --overlap-frames=first" "
   [ $? = 2 ] && grep -q -- --overlap err.txt || { fail "$wrong"; cat err.txt; }
 done
 
+# balls roll on a heavy cube that is placed fixed, which is no grain: not in numbers, masses, centres, nor in what moves
+cat >cube.yaml <<'EOF'
+time: {dt_s: 1.0e-3, duration_s: 0.5, frame_every_s: 0.1}
+shapes: [{name: c, kind: box, size_m: [1, 1, 1]}, {name: s, diameter_m: 0.03}]
+bodies:
+- {shape: c, position_m: [0, 0, -0.5], fixed: true}
+- {shape: s, position_m: [-0.2, 0, 0.0151], velocity_m_s: [0.1, 0, 0], count: 5, step_m: [0, 0.05, 0]}
+planes: [{point_m: [0, 0, -2], normal: [0, 0, 1]}]
+EOF
+"$BIN/talus-solve" cube.yaml -o cube.run >out.txt 2>err.txt || { fail "running balls on a cube"; cat err.txt; }
+"$BIN/talus-measure" cube.run -o cube >out.txt 2>err.txt || { fail "measuring balls on a cube"; cat err.txt; }
+near "grains beside a fixed cube" "$(value grains)" 5 0
+near "their mass" "$(value mass)" 0.1873 1e-3
+near "their travel" "$(value travel_of_mass_centre)" 0.045 0.01
+near "what moves of it" "$(value moving_mass)" 100 0
+[ "$(value at_rest)" = no ] || fail "rolling balls are at rest: $(cat out.txt)"
+column() { awk -F, -v c="$2" 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == c) at = i} END {print $at}' "$1"; }
+near "the centre in history.csv" "$(column cube.run/history.csv centre_z_m)" "$(column cube/frames.csv centre_z_m)" 1e-4
+near "grains in history.csv" "$(column cube.run/history.csv grains)" 5 0
+"$BIN/talus-report" cube.run -o cube.html >out.txt 2>err.txt || { fail "reporting balls on a cube"; cat err.txt; }
+grep -q "Not at rest: in the last frame, at 0.5 s, 5 of 5 grains still move, 100% of the mass" cube.html || fail "the report says nothing of rolling balls"
+
+# a mechanism without grains moves as the solver says, and of nothing that can move nothing says that it is at rest
+cat >pendulum.yaml <<'EOF'
+time: {dt_s: 1.0e-3, duration_s: 0.3, frame_every_s: 0.1}
+free_fall: yes
+shapes: [{name: s, diameter_m: 0.1}]
+bodies: [{name: bob, shape: s, position_m: [1, 0, 0]}]
+joints: [{kind: hinge, body: bob, point_m: [0, 0, 0], axis: [0, 1, 0]}]
+solver: {method: nonsmooth}
+nonsmooth: {young_Pa: 1.0e+7}
+EOF
+"$BIN/talus-solve" pendulum.yaml -o pendulum.run >out.txt 2>err.txt || { fail "running a pendulum"; cat err.txt; }
+[ "$(value at_rest)" = no ] || fail "the solver's pendulum: $(cat out.txt)"
+speed=$(value mean_speed)
+"$BIN/talus-measure" pendulum.run -o pendulum >out.txt 2>err.txt || { fail "measuring a pendulum"; cat err.txt; }
+near "grains of a pendulum" "$(value grains)" 0 0
+[ "$(value at_rest)" = no ] || fail "a pendulum swings: $(cat out.txt)"
+near "the pendulum's speed" "$(value last_mean_speed)" "$speed" 1e-4
+sed -e '/shape: s/d' cube.yaml >fixed.yaml
+"$BIN/talus-solve" fixed.yaml -o fixed.run >out.txt 2>err.txt || { fail "running a fixed cube"; cat err.txt; }
+[ -z "$(value at_rest)" ] || fail "the solver says that nothing is at rest: $(cat out.txt)"
+"$BIN/talus-measure" fixed.run -o fixed >out.txt 2>err.txt || { fail "measuring a fixed cube"; cat err.txt; }
+[ -z "$(value at_rest)" ] && [ -z "$(column fixed/frames.csv at_rest)" ] || fail "nothing is at rest: $(cat out.txt)"
+
+# of poured grains, of which the first frame has few, no potential energy nor travel counts from there
+cat >pour.yaml <<'EOF'
+time: {dt_s: 1.0e-3, duration_s: 0.4, frame_every_s: 0.1}
+shapes: [{name: s, diameter_m: 0.03}]
+grains: {shapes: [s]}
+release: {assembly: poured, count: 10, rate_per_s: 30, low_m: [0, 0, 0.4], high_m: [0.1, 0.1, 0.5]}
+planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]
+EOF
+"$BIN/talus-solve" pour.yaml -o pour.run >out.txt 2>err.txt || { fail "pouring"; cat err.txt; }
+"$BIN/talus-measure" pour.run -o pour >out.txt 2>err.txt || { fail "measuring poured grains"; cat err.txt; }
+for name in potential_energy_J total_energy_J travel_m drop_m travel_angle_deg; do
+  [ -z "$(column pour/frames.csv $name)" ] || fail "poured grains: $name is $(column pour/frames.csv $name)"
+done
+[ -n "$(column pour/frames.csv translational_energy_J)" ] || fail "poured grains have no kinetic energy"
+grep -q '^potential_energy_change\|^travel_of_mass_centre\|^drop_of_mass_centre' out.txt && fail "poured grains: $(cat out.txt)"
+near "grains that were poured in" "$(value grains_joined)" "$(($(value grains) - 1))" 2
+"$BIN/talus-report" pour.run -o pour.html >out.txt 2>err.txt || { fail "reporting poured grains"; cat err.txt; }
+grep -q 'came in after the first frame' pour.html || fail "the report does not tell of poured grains"
+
 "$BIN/talus-measure" nowhere -o n >out.txt 2>err.txt
 [ $? = 1 ] && grep -q nowhere/run.h5 err.txt || fail "a run that is not there"
 head -c 2000 run/frame_000001.h5 >short && mv short run/frame_000001.h5

@@ -571,6 +571,19 @@ START_TEST(caption_says_what_a_reader_must_not_overlook) {
   ck_assert_str_eq(text,
                    "4 grains, 1 gone, 1 unresolved, 2 with penetration up to 5% of the radius, "
                    "10% of the mass moves, mean 1 m/s");
+  TlFrame mechanism = {.step = 10, .count = 1, .rows = &rows[0]};
+  rows[0].flags = TL_ROW_GUIDED;
+  o.departures = NULL;
+  scene.study = (char *)(uintptr_t) "oedometer: {radius_m: 1}\njoints: []\n";
+  CK_OK(tl_render_describe(&scene, &mechanism, &o, text));
+  ck_assert_str_eq(text, "0 grains"); /* a piston */
+  scene.study = (char *)(uintptr_t) "joints:\n- {kind: hinge}\n";
+  CK_OK(tl_render_describe(&scene, &mechanism, &o, text));
+  ck_assert_str_eq(text, "0 grains, 100% of the mass moves, mean 3 m/s");
+  rows[0].flags = TL_ROW_FROZEN | TL_ROW_GUIDED;
+  CK_OK(tl_render_describe(&scene, &mechanism, &o, text));
+  ck_assert_str_eq(text, "0 grains");
+  rows[0].flags = TL_ROW_UNRESOLVED;
   scene.ranks_matter = true;
   CK_OK(tl_render_describe(&scene, &frame, &o, text));
   ck_assert_ptr_nonnull(strstr(text, ", not repeatable over ranks, "));
