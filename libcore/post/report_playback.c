@@ -265,9 +265,11 @@ static TlStatus put_walls(const TlPlayback *how, const TlWallMesh *mesh, TlVec3 
     while (t < mesh->triangles && mesh->part[t] == part) t++;
     bool wall = part < scene->part_count;
     bool moves = wall && is_driven(&scene->parts[part].drive);
-    tl_html(head, "%s{\"first\":%lld,\"count\":%lld,\"glass\":%s,\"driven\":%lld}",
+    bool glass = wall && scene->parts[part].inside, /* a container; its faces are no planes here */
+        plane = !glass && (!wall || scene->parts[part].kind == TL_PART_PLANE);
+    tl_html(head, "%s{\"first\":%lld,\"count\":%lld,\"glass\":%s,\"plane\":%s,\"driven\":%lld}",
             parts++ ? "," : "", (long long)(3 * first), (long long)(3 * (t - first)),
-            wall && scene->parts[part].inside ? "true" : "false", moves ? (long long)driven : -1LL);
+            glass ? "true" : "false", plane ? "true" : "false", moves ? (long long)driven : -1LL);
     driven += moves;
   }
   tl_html(head, "],\"driven\":%s}", driven > 0 ? "true" : "false");

@@ -25,6 +25,7 @@ OMP_NUM_THREADS=2 report s.run -o b.html --overwrite || fail "two threads: $(cat
 cmp -s a.html b.html || fail "another number of threads makes another report"
 grep -q 'five balls &amp; &lt;b&gt;one&lt;/b&gt; plane' a.html || fail "the title is not escaped"
 grep -q '"key":"force"' a.html || fail "no forces to colour by"
+grep -q '"glass":false,"plane":true' a.html || fail "the playback does not know its plane, which is glass from behind"
 grep -q 'Fastest body (bound of its surface)' a.html || fail "the plot of the bound of all bodies"
 grep -q 'Since the start; grains that were taken out stay in it, where they left' a.html || fail "the plot of the potential energy"
 grep -q "default-src 'none'" a.html || fail "no security policy"

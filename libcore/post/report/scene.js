@@ -356,11 +356,11 @@ class Scene {
     gl.drawElements(gl.LINES, count, gl.UNSIGNED_INT, 0);
   }
 
-  // Obstacles solid; containers as glass, after all else, without hiding each other.
+  // Obstacles solid; containers as glass, after all else, without hiding each other. Planes hold grains on
+  // one side: from there they are solid, from behind as glass.
   drawWalls(shot, shadow) {
     const {gl, data} = this, {walls} = data;
     const at = this.use(this.program("wall", "wall", shadow), shot);
-    gl.disable(gl.CULL_FACE);
     gl.uniform1f(at.u_grid, walls.grid);
     gl.bindVertexArray(this.walls.array);
     for (const glass of [false, true]) {
@@ -371,13 +371,19 @@ class Scene {
       }
       gl.uniform4fv(at.u_colour, glass ? [0.72, 0.76, 0.8, 0.16] : [0.74, 0.73, 0.71, 1]);
       for (const part of walls.parts) {
-        if (part.glass !== glass) continue;
+        if (part.glass !== glass && !part.plane) continue;
+        if (part.plane) {
+          gl.enable(gl.CULL_FACE);
+          gl.cullFace(glass ? gl.FRONT : gl.BACK);
+        } else gl.disable(gl.CULL_FACE);
         const matrix = part.matrix ? part.matrix(shot.frame) : identity;
         if (!matrix) continue;
         gl.uniformMatrix4fv(at.u_part, false, matrix);
         gl.drawElements(gl.TRIANGLES, part.count, gl.UNSIGNED_INT, 4 * part.first);
       }
     }
+    gl.cullFace(gl.BACK);
+    gl.disable(gl.CULL_FACE);
     gl.depthMask(true);
     gl.disable(gl.BLEND);
   }
