@@ -377,7 +377,7 @@ START_TEST(placed_bodies_stand_as_their_study_says) {
   CK_NEAR(w.bodies.position[2].x, 0.02, 1e-17);
   ck_assert_int_eq(w.bodies.colliders.avatar_id[2], -1);
   ck_assert_int_eq(w.bodies.colliders.avatar_id[3], -2);
-  ck_assert_int_eq(w.bodies.flags[4], TL_BODY_FROZEN);
+  ck_assert_int_eq(w.bodies.flags[4], TL_BODY_FROZEN | TL_BODY_FIXED);
   ck_assert_int_eq(w.bodies.colliders.avatar_id[4], 2);
   ck_assert_double_eq(w.bodies.colliders.scale[4], 2);
   for (int64_t i = 0; i < 6; i++) ck_assert_int_eq(w.bodies.id[i], i);
