@@ -713,10 +713,12 @@ static TlPoint wall_point(const TlNearWall *w, const TlPose *pose, const TlBound
   return point;
 }
 
-/* Listed nodes under the limit, which falls on the way: the last ones may be too many. */
+/* Listed nodes under the limit. It falls on the way, so that by then some are too many; with them the result would
+ * depend on the list's order, and that on when it was made. */
 static TlStatus wall_evaluate(const TlNearWall *w, const TlPose *pose, const TlBoundary *boundary,
                               TlWanted *wanted, TlPoints *points) {
   double moved = wall_moved(w, pose);
+  size_t had = points->count;
   for (int32_t i = 0; i < w->list.count; i++) {
     bool there;
     double limit = tl_wanted_limit(wanted);
@@ -728,6 +730,11 @@ static TlStatus wall_evaluate(const TlNearWall *w, const TlPose *pose, const TlB
     wanted->least = tl_min(wanted->least, point.gap);
     TL_TRY(tl_points_add(points, point));
   }
+  double limit = tl_wanted_limit(wanted);
+  size_t kept = had;
+  for (size_t i = had; i < points->count; i++)
+    if (points->point[i].gap < limit) points->point[kept++] = points->point[i];
+  points->count = kept;
   return TL_OK;
 }
 
