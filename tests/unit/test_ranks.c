@@ -119,7 +119,7 @@ static void compare_ranks(const char *name, const char *text, int64_t look, doub
  * needs in the same group. */
 static const char avalanche[] =
     "catalog: c.sqlite\n"
-    "time: {dt_s: 5.0e-4, steps: 900}\n"
+    "time: {dt_s: 5.0e-4, steps: 2000}\n"
     "grains: {sample: sand}\n"
     "release: {assembly: lattice, low_m: [0.01, 0.02, 0], high_m: [0.04, 0.06, 0], layers: 1, "
     "clearance_m: 5.0e-4}\n"
