@@ -713,8 +713,8 @@ static TlPoint wall_point(const TlNearWall *w, const TlPose *pose, const TlBound
   return point;
 }
 
-/* Listed nodes under the limit. It falls on the way, so that by then some are too many; with them the result would
- * depend on the list's order, and that on when it was made. */
+/* Listed nodes under the limit. The limit falls on the way, so that some nodes found early lie beyond it in the end.
+ * They are dropped: else the result would depend on the order of the list, and so on when the list was made. */
 static TlStatus wall_evaluate(const TlNearWall *w, const TlPose *pose, const TlBoundary *boundary,
                               TlWanted *wanted, TlPoints *points) {
   double moved = wall_moved(w, pose);

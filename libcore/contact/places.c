@@ -240,20 +240,25 @@ static TlStatus search(Both *p, TlPlacePair *pair, TlPlaceCache **cache, TlPoint
   return TL_OK;
 }
 
+/* On the line of centres, as far from each as its radius has of the sum. */
+static TlVec3 between_centres(const Both *p) {
+  const TlColliders *c = p->query->colliders;
+  double a = c->radius[p->query->a], b = c->radius[p->query->b];
+  return tl_scale(a / (a + b), tl_scale(-1, tl_mat_tvec(p->f.r, p->f.t)));
+}
+
 /* Where each centre lies deep inside the other grain no surface faces the other one, and no descent ends at a place. A
  * negative F anywhere proves the overlap: the place is then the point on the line of centres, and the normal that line. */
 static void add_embedded(Both *p, TlPlacePair *pair) {
-  const TlColliders *c = p->query->colliders;
-  double a = c->radius[p->query->a], b = c->radius[p->query->b];
-  TlVec3 to_b = tl_scale(-1, tl_mat_tvec(p->f.r, p->f.t));
-  TlVec3 x = tl_scale(a / (a + b), to_b);
+  TlVec3 x = between_centres(p), n = tl_vec3(0, 0, 1), u, v;
   double f = tl_look_at(&p->f, x, NULL).f, curved = 1 / p->f.size;
   if (!(f < 0)) return;
-  TlVec3 n = tl_norm2(to_b) > 0 ? tl_unit(tl_scale(-1, to_b)) : tl_vec3(0, 0, 1), u = tl_across(n);
+  if (tl_norm2(x) > 0) n = tl_unit(tl_scale(-1, x));
+  tl_tangents(n, &u, &v);
   pair->place[pair->count++] = (TlKeptPlace){.x = x,
                                              .n = n,
                                              .u = u,
-                                             .v = tl_cross(n, u),
+                                             .v = v,
                                              .bend = {curved, 0, curved},
                                              .gap = f,
                                              .last = true,
@@ -264,13 +269,8 @@ static void add_embedded(Both *p, TlPlacePair *pair) {
 /* Two convex shapes: from the place known, or from the line of centres. */
 static void search_convex(Both *p, TlPlacePair *pair) {
   TlKeptPlace *place = &pair->place[0];
-  const TlColliders *c = p->query->colliders;
-  double a = c->radius[p->query->a], b = c->radius[p->query->b];
   bool fresh = !pair->made;
-  if (fresh) {
-    TlVec3 to_b = tl_scale(-1, tl_mat_tvec(p->f.r, p->f.t));
-    *place = (TlKeptPlace){.x = tl_scale(a / (a + b), to_b), .key = pair->next_key++};
-  }
+  if (fresh) *place = (TlKeptPlace){.x = between_centres(p), .key = pair->next_key++};
   pair->count = tl_descend(&p->f, place, fresh, NULL) ? 1 : 0;
   place->motion = 0;
   place->last = true;
@@ -453,10 +453,7 @@ static bool any_flat(const Both *p, const TlPlacePair *pair, const double *gap) 
  * pair. */
 static double margin_of(Both *p, const TlPlacePair *pair) {
   const TlPlaceQuery *q = p->query;
-  const TlColliders *c = q->colliders;
-  double a = c->radius[q->a], b = c->radius[q->b];
-  TlVec3 to_b = tl_scale(-1, tl_mat_tvec(p->f.r, p->f.t));
-  double least = tl_look_at(&p->f, tl_scale(a / (a + b), to_b), NULL).f;
+  double least = tl_look_at(&p->f, between_centres(p), NULL).f;
   double motion = pair->made ? motion_since(p, &pair->r1, pair->t1) : 0;
   for (int32_t i = 0; pair->made && i < pair->count; i++)
     if (pair->place[i].last) least = tl_min(least, pair->place[i].gap + p->out * motion);

@@ -255,23 +255,28 @@ START_TEST(limits_and_motors_have_bounds) {
 }
 END_TEST
 
+/* A body 1 m up that goes up and down alone, on a slider of number 4; its weight, N. */
+static double put_upright_slider(Lab *lab) {
+  put(lab, SLIDE, tl_vec3(0, 0, 1), UPRIGHT);
+  lab->bodies.rotation[0] = UPRIGHT;
+  add(lab, TL_SLIDERS,
+      &(TlSlider){.low = 0,
+                  .high = -1,
+                  .number = 4,
+                  .anchor_high = {0, 0, 1},
+                  .axis_high = {0, 0, 1},
+                  .turn = UPRIGHT});
+  CK_OK(stepper_refresh(lab->solver, &lab->bodies));
+  return lab->bodies.mass[0] * G;
+}
+
 /* A slider driven by a control carries its load; a load pushes it. */
 START_TEST(controls_drive_sliders) {
   for (int driven = 0; driven < 2; driven++) {
     Lab lab;
     lab_open(&lab, 1e-3);
     lab_start(&lab);
-    put(&lab, SLIDE, tl_vec3(0, 0, 1), UPRIGHT);
-    lab.bodies.rotation[0] = UPRIGHT;
-    add(&lab, TL_SLIDERS,
-        &(TlSlider){.low = 0,
-                    .high = -1,
-                    .number = 4,
-                    .anchor_high = {0, 0, 1},
-                    .axis_high = {0, 0, 1},
-                    .turn = UPRIGHT});
-    CK_OK(stepper_refresh(lab.solver, &lab.bodies));
-    double weight = lab.bodies.mass[0] * G;
+    double weight = put_upright_slider(&lab);
     TlJointControl c = {
         .kind = TL_SLIDERS, .number = 4, .driven = driven, .speed = 0.1, .load = 2 * weight};
     CK_OK(tl_controls_set_joint(&lab.solver->controls, &c));
@@ -302,18 +307,8 @@ START_TEST(a_drive_that_lifts_books_the_weight_s_work) {
     lab_open(&lab, h);
     if (springs) by_springs(&lab, h);
     lab_start(&lab);
-    put(&lab, SLIDE, tl_vec3(0, 0, 1), UPRIGHT);
-    lab.bodies.rotation[0] = UPRIGHT;
+    double weight = put_upright_slider(&lab);
     lab.bodies.flags[0] |= TL_BODY_GUIDED;
-    add(&lab, TL_SLIDERS,
-        &(TlSlider){.low = 0,
-                    .high = -1,
-                    .number = 4,
-                    .anchor_high = {0, 0, 1},
-                    .axis_high = {0, 0, 1},
-                    .turn = UPRIGHT});
-    CK_OK(stepper_refresh(lab.solver, &lab.bodies));
-    double weight = lab.bodies.mass[0] * G;
     for (int drives = 0; drives < 2; drives++) {
       TlJointControl c = {.kind = TL_SLIDERS, .number = 4, .load = weight};
       if (drives)
