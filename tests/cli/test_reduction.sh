@@ -120,4 +120,24 @@ warned "reduction.trial_force does nothing: it is of split: trial or both" --set
 warned "nothing is merged before 1000 s, and the run ends at" --set reduction.from_s=1000
 warned "keep the force with which they merged" --set time.boundary_forces=true
 warned "without gravity a trial has no weight" --set reduction.split=trial --set gravity_m_s2='[0, 0, 0]'
+
+# three balls abreast merge in the air and leave the ground one by one: where one stops it holds none of the others
+{ printf 'ncols 4\nnrows 4\nxllcorner 0\nyllcorner 0\ncellsize 10\n'; for _ in 1 2 3 4; do echo 100 100 100 100; done; } >"$dir/flat.asc"
+"$BIN/talus-topo" "$dir/flat.asc" --catalog="$dir/c.tals" --name=flat --crs=EPSG:32632 >"$dir/log" 2>&1 || fail "no ground: $(cat "$dir/log")"
+cat >"$dir/row.yaml" <<YAML
+catalog: $dir/c.tals
+crs: terrain
+outside: stop
+time: {dt_s: 1.0e-3, duration_s: 1.7, history_every_s: 0.1}
+shapes: [{name: ball, diameter_m: 1}]
+bodies: [{shape: ball, position_m: [32, 20, 130], velocity_m_s: [2, 2, 0], count: 3, step_m: [0.7071067, -0.7071067, 0]}]
+terrain: {name: flat}
+solver: {method: nonsmooth}
+nonsmooth: {young_Pa: 1.0e+8}
+reduction: {split: contact}
+YAML
+"$solve" "$dir/row.yaml" --no-progress -o "$dir/row" >"$dir/row.out" 2>"$dir/log" || fail "the row does not run: $(cat "$dir/log")"
+[ "$(awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next} $at["merged"] == 3 {n++} END {print n + 0}' "$dir/row/history.csv")" -gt 0 ] ||
+  fail "the row has not merged"
+grep -qx "grains_outside: 3" "$dir/row.out" || fail "a ball that stopped outside holds others: $(grep outside "$dir/row.out")"
 exit $bad
