@@ -277,7 +277,7 @@ $(TESTBIN)/fuzz_%: $(OBJ)/tests/fuzz/fuzz_%.o $(FUZZ_SHARED) $(LIB)
 JOBS := $(if $(findstring j,$(filter-out --%,$(MAKEFLAGS))),,-j$(shell nproc))
 
 # ---- judging -------------------------------------------------------------------------------------
-check: deps ## install what is missing, build, run every test (under 10 minutes on 2 cores)
+check: deps ## install what is missing, build, run every test (10 to 20 minutes on 2 cores)
 	@$(MAKE) --no-print-directory $(JOBS) tools tests
 	@BIN=$(BIN) TESTBIN=$(TESTBIN) tests/run.sh unit mpi cli
 
