@@ -29,7 +29,12 @@ typedef struct Stack { /* what judge_cases gives: one shape and seed */
 static void flow_out(const Agreement *agreement, int s, int seed, int m, const TlGrainState *start,
                      Stack *stack) {
   char name[64];
-  ReposeCase c = {.folder = name, .shape = (ReposeShape)s, .friction = 0.4, .seed = seed};
+  bool springs = m == AGREE_PENALTY || m == AGREE_RIGID;
+  ReposeCase c = {.folder = name,
+                  .shape = (ReposeShape)s,
+                  .friction = 0.4,
+                  .seed = seed,
+                  .held_s = springs ? agreement->held_s : 0};
   for (int i = 0; i < 2; i++) c.sets[i] = method_sets[m][i];
   snprintf(name, sizeof name, "%s_%s_%d.run", repose_shape[s], method_name[m], seed);
   if (seed <= agreement->seeds[s][m])

@@ -26,6 +26,9 @@ typedef struct Agreement {
   const ReposeEdition *edition;
   /* Seeds over the sill, at most AGREE_SEEDS; 0: the method is not run with this shape. */
   int seeds[REPOSE_SHAPES][AGREE_METHODS];
+  /* That the wall stands on for by penalty: springs take over a stack without any load, so it sinks until they bear it.
+   */
+  double held_s;
 } Agreement;
 
 /* Runs all of it and prints its rows. */

@@ -45,6 +45,7 @@ const ReposeEdition repose_wide = {.length = 0.17,
 typedef struct Watch {
   JudgeDeepestOfRun of_run; /* first: where only that is watched, the context is its own */
   const ReposeEdition *e;
+  double held_s;
   int64_t left;    /* grains on the floor */
   double moving;   /* fraction of them that moves */
   int64_t resting; /* steps on end */
@@ -77,7 +78,7 @@ static int rests(void *context) {
   look(w);
   judge_deepest_stop(&w->of_run);
   take_out_fallen(&w->of_run.run->state->dem.bodies);
-  bool calm = (double)w->of_run.run->state->totals.steps * dt_s > CALM_S &&
+  bool calm = (double)w->of_run.run->state->totals.steps * dt_s > w->held_s + CALM_S &&
               w->moving <= REPOSE_MOVING_FRACTION;
   w->resting = calm ? w->resting + 1 : 0;
   return (double)w->resting * dt_s > CALM_S;
@@ -108,11 +109,11 @@ static double run_out(const TlBodies *b) {
 }
 
 /* On a long floor to the study's end. */
-static void go_until_rest(TlRunOptions *options, const ReposeEdition *e, ReposeWayOut way_out,
+static void go_until_rest(TlRunOptions *options, const ReposeEdition *e, const ReposeCase *c,
                           const TlGrainState *start, ReposeHeap *result) {
   TlRun run;
-  Watch watch = {.of_run = {.run = &run}, .e = e};
-  options->stop = way_out == REPOSE_LONG_FLOOR ? judge_deepest_stop : rests;
+  Watch watch = {.of_run = {.run = &run}, .e = e, .held_s = c->held_s};
+  options->stop = c->way_out == REPOSE_LONG_FLOOR ? judge_deepest_stop : rests;
   options->stop_context = &watch;
   JUDGE_OK(open_run(&run, options));
   if (!options->resume) put(&run, start);
@@ -135,7 +136,7 @@ static void go_until_rest(TlRunOptions *options, const ReposeEdition *e, ReposeW
   double taken = l->friction_J + l->viscous_J;
   result->balance_error = taken > 0 ? fabs(l->error_J) / taken : 0;
   result->steps = run.state->totals.steps;
-  result->end_s = (double)run.state->totals.steps * run.model->setup.time.dt_s;
+  result->end_s = (double)run.state->totals.steps * run.model->setup.time.dt_s - c->held_s;
   result->cpu_s = run.state->totals.cpu_s;
   tl_run_close(&run);
 }
@@ -232,9 +233,10 @@ void repose_flow_out(const ReposeEdition *e, const ReposeCase *c, const TlGrainS
   Sets sets;
   const char *folder = judge_path(c->folder);
   double flow_s = c->friction > 0 ? e->flow_s : e->frictionless_s;
-  settings(e, c, &sets, c->way_out == REPOSE_LONG_FLOOR ? e->run_out_s : flow_s, 1e-6);
+  if (c->way_out == REPOSE_LONG_FLOOR) flow_s = e->run_out_s;
+  settings(e, c, &sets, c->held_s + flow_s, c->held_s + 1e-6);
   TlRunOptions options = options_of(&sets, folder);
-  go_until_rest(&options, e, c->way_out, start, heap);
+  go_until_rest(&options, e, c, start, heap);
   measure(folder, e, &heap->repose);
   const TlRepose *r = &heap->repose;
   fprintf(stderr, "%s: %.1f deg (%.1f to %.1f), run-out %.4f m, overlap %.3g, ", folder,

@@ -1,7 +1,7 @@
 /* Grains in a box whose right wall goes (config/validation/repose.yaml; Tang 2014, section 7.4): they
  * settle once a shape and seed, at friction 0.4, by impulses. Each heap begins with the settled grains,
- * at the instant the wall goes, whatever its friction or method, and ends when what is left on the
- * floor rests, or at its study's end.
+ * at the instant the wall goes or a moment before, whatever its friction or method, and ends when what
+ * is left on the floor rests, or at its study's end.
  *
  * The floor ends in a low sill where the right wall stood: what flows over it falls away, and the
  * slope that stays runs from the back wall to the sill. There is no damping.
@@ -69,6 +69,7 @@ typedef struct ReposeCase {
   double friction;
   int seed;
   ReposeWayOut way_out;
+  double held_s;                 /* that the wall stands on for */
   const char *sets[REPOSE_SETS]; /* more keys, "section.key=value", until the first NULL */
 } ReposeCase;
 
