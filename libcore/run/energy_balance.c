@@ -18,7 +18,8 @@ static void add_whole(TlEnergyBalance *e, const TlStepReport *r) {
   double spent = e->friction_J + e->viscous_J + e->impact_J + e->merge_J + e->drag_J +
                  e->net_damping_J - e->pressure_J - e->wall_J;
   e->net_J = r->net_elastic_J;
-  settle(e, r->kinetic_J + r->potential_J + r->elastic_J + e->net_J + spent, r->moving + r->guided);
+  settle(e, r->kinetic_J + r->potential_J + r->half_step_J + r->elastic_J + e->net_J + spent,
+         r->moving + r->guided);
   e->kinetic_J = r->kinetic_J;
   e->potential_J = r->potential_J;
   e->elastic_J = r->elastic_J;

@@ -1,11 +1,12 @@
-/* The energy balance of the methods whose contacts bear a force: kinetic, potential and elastic energy at the start of a
- * step, the energy that friction, the contacts' dashpots and global damping have dissipated up to
+/* The energy balance of the methods whose contacts bear a force: kinetic, potential and elastic energy at the start
+ * of a step, the energy that friction, the contacts' dashpots and global damping have dissipated up to
  * there, and the work that moving walls, pistons and the pressure on nets have done. Their sum should
  * stay constant; what is missing from it is the balance error. It comes from the time step (second
  * order; first order where the force jumps, as with the deepest point from node to node) and from
  * broken bonds, whose energy is not counted. By the nonsmooth method losses are of whole steps, impacts are
- * one of them, what merging bodies lose another, and what contacts store is part of what their normal rows take. Where grains come or leave the balance starts anew and
- * keeps the balance error that it had.
+ * one of them, what merging bodies lose another, what contacts store is part of what their normal rows take, and
+ * potential energy is that of half a step earlier, which belongs to the velocities (docs/theory/nonsmooth.md).
+ * Where grains come or leave the balance starts anew and keeps the balance error that it had.
  */
 #ifndef TL_RUN_ENERGY_BALANCE_H
 #define TL_RUN_ENERGY_BALANCE_H

@@ -556,7 +556,7 @@ static double energy_of(const TlBodies *b, int32_t i, TlVec3 v, TlVec3 w) {
                 tl_dot(w, tl_sym_vec(tl_bodies_rotated(b, i, b->inertia[i]), w)));
 }
 
-void tl_units_take(const TlUnits *u, TlTwist *twist, const TlHeld *held) {
+void tl_units_take(const TlUnits *u, TlTwist *twist, TlVec3 fall, const TlHeld *held) {
   const TlBodies *b = u->bodies;
   for (int64_t k = 0; k < b->total; k++) {
     int32_t i = u->order[k];
@@ -565,6 +565,7 @@ void tl_units_take(const TlUnits *u, TlTwist *twist, const TlHeld *held) {
     TlVec3 change = tl_sub(next.v, now->v);
     double lost = energy_of(b, i, change, tl_sub(next.w, now->w));
     tl_exact_add(held->lost_J, lost);
+    tl_exact_add(held->fallen_J, -b->mass[i] * tl_dot(fall, change));
     if (u->anchor[u->unit[i]] != TL_ANCHOR_NONE) {
       tl_held_impulse(held, tl_scale(b->mass[i], change));
       tl_exact_add(held->work_J,
@@ -630,7 +631,7 @@ static void turn_memory(const TlUnits *u, const Move *move, TlBodies *b) {
   }
 }
 
-TlStatus tl_units_move(const TlUnits *u, TlBodies *b, TlArena *arena, double h,
+TlStatus tl_units_move(const TlUnits *u, TlBodies *b, TlArena *arena, double h, TlVec3 gravity,
                        const TlHeld *held) {
   if (u->merged == 0) return TL_OK;
   Move *move = tl_arena_push(arena, (size_t)b->total, sizeof *move);
@@ -641,13 +642,17 @@ TlStatus tl_units_move(const TlUnits *u, TlBodies *b, TlArena *arena, double h,
     int32_t i = u->order[k];
     if (i >= b->owned || !tl_unit_carries(u, i)) continue;
     const Move *m = &move[u->unit[i]];
-    TlVec3 arm = tl_quat_rotate(m->turn, u->lever[i]), v = tl_add(m->v, tl_cross(m->w, arm));
+    TlVec3 arm = tl_quat_rotate(m->turn, u->lever[i]), v = tl_add(m->v, tl_cross(m->w, arm)),
+           x = tl_add(m->centre, arm);
     if (u->anchor[u->unit[i]] != TL_ANCHOR_NONE) {
       TlVec3 before = tl_unit_twist(u, i).v;
       tl_held_impulse(held, tl_scale(b->mass[i], tl_sub(v, before)));
       tl_exact_add(held->work_J, 0.5 * b->mass[i] * (tl_norm2(v) - tl_norm2(before)));
+      /* the weight's work on an arc, beyond that over the mean velocity (step_nonsmooth.c) */
+      TlVec3 beyond = tl_axpy(tl_sub(x, b->position[i]), -h, tl_scale(0.5, tl_add(v, before)));
+      tl_exact_add(held->work_J, -b->mass[i] * tl_dot(gravity, beyond));
     }
-    b->position[i] = tl_add(m->centre, arm);
+    b->position[i] = x;
     b->rotation[i] = tl_quat_unit(tl_quat_mul(m->turn, b->rotation[i]));
     b->velocity[i] = v;
     tl_bodies_set_spin(b, i, m->w);

@@ -50,9 +50,9 @@ typedef struct TlUnits {
 } TlUnits;
 
 /* Sums of a step: what anchors gave bodies that are merged with them, beyond what contacts gave, impulse and
- * work; and what merging took of the motion. */
+ * work; what merging took of the motion; and what else its impulses took, of what gravity does in half a step. */
 typedef struct TlHeld {
-  TlExact *x_N_s, *y_N_s, *z_N_s, *work_J, *lost_J;
+  TlExact *x_N_s, *y_N_s, *z_N_s, *work_J, *lost_J, *fallen_J;
 } TlHeld;
 
 static inline void tl_held_impulse(const TlHeld *held, TlVec3 impulse) {
@@ -104,11 +104,12 @@ static inline TlTwist tl_unit_twist(const TlUnits *u, int32_t body) {
   return (TlTwist){.v = tl_add(t->v, tl_cross(t->w, u->lever[body])), .w = t->w};
 }
 
-/* The owned bodies take the motion of their units: what that takes and gives. */
-void tl_units_take(const TlUnits *units, TlTwist *twist, const TlHeld *held);
+/* The owned bodies take the motion of their units: what that takes and gives. fall: what gravity adds to velocities
+ * from the moment in the middle of a step that they stand for to that of the change (step_nonsmooth.c). */
+void tl_units_take(const TlUnits *units, TlTwist *twist, TlVec3 fall, const TlHeld *held);
 /* Move the units with more than one body, and those on anchors, with their owned bodies: positions, attitudes,
  * velocities, momenta, and contact memory within them, which turns along. */
 TlStatus tl_units_move(const TlUnits *units, TlBodies *bodies, TlArena *arena, double step_s,
-                       const TlHeld *held);
+                       TlVec3 gravity, const TlHeld *held);
 
 #endif

@@ -1044,9 +1044,8 @@ static bool are_loaded(const TlNsRows *r) {
   return false;
 }
 
-TlStatus tl_nonsmooth_kick(const TlNsRows *r, TlExact *drag) {
+TlStatus tl_nonsmooth_kick(const TlNsRows *r) {
   const TlNsProblem *q = &r->problem;
-  const TlBodies *bodies = r->bodies;
   TlVec3 gravity = r->model->gravity_m_s2;
   double h = r->model->step_s, keep = r->controls ? 1 - r->controls->damping_per_s * h : 1;
   for (int32_t i = 0; i < q->bodies - 1; i++) {
@@ -1054,13 +1053,6 @@ TlStatus tl_nonsmooth_kick(const TlNsRows *r, TlExact *drag) {
     if (!(b->inverse_mass > 0)) continue;
     /* of what moved before: at rest nothing is damped, and forces bear in full */
     if (keep != 1) {
-      if (drag && i < bodies->owned) {
-        double mass = r->units ? r->units->mass[i] : bodies->mass[i];
-        TlSym3 inertia =
-            r->units ? r->units->inertia[i] : tl_bodies_rotated(bodies, i, bodies->inertia[i]);
-        tl_exact_add(drag, 0.5 * (1 - keep * keep) *
-                               (mass * tl_norm2(b->v) + tl_dot(b->w, tl_sym_vec(inertia, b->w))));
-      }
       b->v = tl_scale(keep, b->v);
       b->w = tl_scale(keep, b->w);
     }

@@ -96,9 +96,8 @@ TlStatus tl_nonsmooth_note_impact(const TlNsRows *rows);
  * the last step. */
 TlStatus tl_nonsmooth_force_rows(const TlNsRows *rows, bool warm);
 
-/* Gravity, loads on joints, pressure on nets and global damping (Tan 2024 Eqs. 47-49); drag: what the damping
- * takes of the bodies of this rank is added (NULL: nobody asks). */
-TlStatus tl_nonsmooth_kick(const TlNsRows *rows, TlExact *drag);
+/* Gravity, loads on joints, pressure on nets and global damping (Tan 2024 Eqs. 47-49). */
+TlStatus tl_nonsmooth_kick(const TlNsRows *rows);
 /* Is it a body of a problem that nothing moves, but perhaps a holder of its net carries? */
 static inline bool tl_nonsmooth_fixed(const TlNsRows *rows, int32_t body) {
   return body < rows->problem.bodies - 1 && rows->problem.body[body].inverse_mass == 0;

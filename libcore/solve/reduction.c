@@ -436,7 +436,8 @@ TlStatus tl_reduce_split(TlReduce *d, const TlBoundary *boundary) {
   TlTwist *start = tl_arena_push(d->arena, (size_t)d->bodies->total + 1, sizeof *start);
   if (!start) return TL_ENOMEM;
   memcpy(start, d->start, (size_t)d->bodies->total * sizeof *start);
-  tl_units_take(&d->units, start, &d->held);
+  tl_units_take(&d->units, start, tl_scale(0.5 * d->model->step_s, d->model->gravity_m_s2),
+                &d->held);
   return TL_OK;
 }
 
@@ -685,7 +686,8 @@ TlStatus tl_reduce_merge(TlReduce *d, TlTwist *after) {
   TL_TRY(find_couples(d, after, &couple, &couples));
   TL_TRY(tl_units_join(&d->units, couple, couples, d->arena, &any));
   if (any) TL_TRY(note_merges(d));
-  tl_units_take(&d->units, after, &d->held);
+  tl_units_take(&d->units, after, tl_scale(-0.5 * d->model->step_s, d->model->gravity_m_s2),
+                &d->held);
   for (int64_t i = 0; i < b->owned; i++)
     d->merges += tl_unit_carries(&d->units, (int32_t)i) && !before[i];
   return tries(d) ? note_standing(d, before) : TL_OK;

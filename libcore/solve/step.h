@@ -131,6 +131,9 @@ enum { TL_LOSSES_HALVES, TL_LOSSES_WHOLE, TL_LOSSES_UNKNOWN };
   F(int64_t, guided, "", TL_SUM, "bodies on joints or in a guide that are not frozen")             \
   EXACT(double, potential_J, "J", TL_EXACT_SUM,                                                    \
         "-m g.x of all that is not frozen, start of the step")                                     \
+  EXACT(double, half_step_J, "J", TL_EXACT_SUM,                                                    \
+        "nonsmooth: potential energy half a step before that, where velocities stand, less "       \
+        "potential_J")                                                                             \
   F(double, detect_cpu_s, "s", TL_OWN, "CPU time of all threads in the contact search")            \
   F(double, detect_s, "s", TL_OWN, "wall clock: contact search")                                   \
   F(double, etm_s, "s", TL_OWN, "wall clock: collisions")                                          \

@@ -41,9 +41,19 @@ static TlStatus settle(const TlNsRows *r) {
 
 /* ---- energy ---- */
 
+/* Poses stand where steps meet, velocities in the middle between two poses. So the potential energy of the balance is
+ * that of half a step earlier, at x - v h/2, and what is left of a change is, to the last digit, the work of an impulse:
+ * impulse times the mean of the velocities before and after (docs/theory/nonsmooth.md, energy). */
+
+/* Impacts come half way through the fall of a step: with all of it added before them the mean has half. */
+static void fall(const TlNsRows *r, TlNsBody *before) {
+  for (int32_t i = 0; i < r->problem.bodies; i++)
+    if (before[i].inverse_mass > 0)
+      before[i].v = tl_axpy(before[i].v, r->model->step_s, r->model->gravity_m_s2);
+}
+
 /* Of the impulses of one stage, with the velocities before and after: what the normal rows and the
- * others take, and what moving boundaries give. What impulses do, to the last digit, is impulse times
- * mean velocity. */
+ * others take, and what moving boundaries give. */
 typedef struct Work {
   TlExact *normal, *slip, *wall;
 } Work;
@@ -155,6 +165,21 @@ static void add_held_work(const TlNsRows *r, bool impact, TlStepSums *sums) {
   }
 }
 
+/* What global damping took from the velocities before the kick acts over the mean of those before and after, as all
+ * forces do. */
+static void add_drag_work(const TlNsRows *r, const TlNsBody *before, TlStepSums *sums) {
+  double taken = r->controls ? r->controls->damping_per_s * r->model->step_s : 0;
+  for (int64_t i = 0; taken != 0 && i < r->bodies->owned; i++) {
+    const TlNsBody *b = &before[i], *after = &r->problem.body[i];
+    if (!(b->inverse_mass > 0)) continue;
+    double mass = r->units ? r->units->mass[i] : r->bodies->mass[i];
+    TlSym3 inertia =
+        r->units ? r->units->inertia[i] : tl_bodies_rotated(r->bodies, i, r->bodies->inertia[i]);
+    take(&sums->drag_J, taken * (mass * tl_dot(b->v, mean(b->v, after->v)) +
+                                 tl_dot(b->w, tl_sym_vec(inertia, mean(b->w, after->w)))));
+  }
+}
+
 /* Pressure acts as gravity does: over the mean of the velocities before and after. */
 static void add_pressure_work(const TlNsRows *r, const TlNsBody *before, TlStepSums *sums) {
   const TlNsProblem *q = &r->problem;
@@ -258,6 +283,7 @@ static void add_state(TlStep *s, const TlNsRows *r, const TlTwist *after, TlStep
     if (b->flags[i] & TL_BODY_FROZEN) continue;
     const TlTwist *t = &r->dynamics->twist[i];
     take(&s->sums.potential_J, -b->mass[i] * tl_dot(s->model->gravity_m_s2, b->position[i]));
+    take(&s->sums.half_step_J, 0.5 * h * b->mass[i] * tl_dot(s->model->gravity_m_s2, t->v));
     take(&s->sums.kinetic_J, 0.5 * (b->mass[i] * tl_norm2(t->v) + tl_dot(t->w, b->momentum[i])));
     if (b->flags[i] & TL_BODY_GUIDED) {
       report->guided++;
@@ -387,6 +413,7 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlStepReport *report) {
     TL_TRY(run_stage(r, &stage, &impact));
     TL_TRY(tl_nonsmooth_note_impact(r));
     TL_TRY(settle(r));
+    fall(r, before);
     add_work(r, before, true, &(Work){&s->sums.impact_J, &s->sums.slip_J, &s->sums.wall_work_J});
     add_joint_work(r, before, true, &s->sums);
     add_held_work(r, true, &s->sums);
@@ -397,7 +424,7 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlStepReport *report) {
   /* right-hand sides ask for the velocities before forces act, so they come before the kick */
   TL_TRY(tl_nonsmooth_force_rows(r, o->warm));
   TL_TRY(copy_bodies(r, &before)); /* forces and impulses act at once: before the kick */
-  TL_TRY(tl_nonsmooth_kick(r, &s->sums.drag_J));
+  TL_TRY(tl_nonsmooth_kick(r));
   const TlProblemSink *sink = &s->work->problems;
   if (sink->take) TL_TRY(tl_step_together(s->sync, sink->take(sink->context, &r->problem)));
   TlNsStage stage = {false, o->iterations, o->tolerance};
@@ -408,6 +435,7 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlStepReport *report) {
   add_held_work(r, false, &s->sums);
   add_bond_work(r, before, &s->sums);
   add_pressure_work(r, before, &s->sums);
+  add_drag_work(r, before, &s->sums);
   tl_audit_enter(audit, TL_AUDIT_MOVE);
   tl_audit_work(audit, TL_AUDIT_ISLANDS, r->problem.patches);
   tl_audit_work(audit, TL_AUDIT_COLLISIONS, impact ? visits_of(r, impact) : 0);
@@ -441,7 +469,7 @@ static TlStatus try_out(const TlNsRows *whole, TlReduce *d, TlStepReport *report
   trial.problem.before.point = NULL; /* plain sweeps: passing over is worth more */
   trial.problem.slack_m_s = TRIAL_SLACK * trial.model->step_s * tl_norm(trial.model->gravity_m_s2);
   TL_TRY(tl_nonsmooth_force_rows(&trial, o->warm));
-  TL_TRY(tl_nonsmooth_kick(&trial, NULL));
+  TL_TRY(tl_nonsmooth_kick(&trial));
   TlNsStage stage = {false, o->reduction.trial_iterations, 0};
   TL_TRY(run_stage(&trial, &stage, &count));
   TL_TRY(tl_nonsmooth_collect(&trial));
@@ -492,7 +520,8 @@ static TlStatus reduce_end(TlStep *s, TlReduce *d, TlMotion *motion, TlStepRepor
   for (int64_t i = 0; i < b->total; i++) carried[i] = tl_unit_carries(&d->units, (int32_t)i);
   TL_TRY(tl_motion_check_twists(b, motion, s->state->steps + 1));
   TL_TRY(tl_reduce_keep_contacts(d, &s->work->near.broad.pairs));
-  TL_TRY(tl_units_move(&d->units, b, &s->work->arena, s->model->step_s, &d->held));
+  TL_TRY(tl_units_move(&d->units, b, &s->work->arena, s->model->step_s, s->model->gravity_m_s2,
+                       &d->held));
   motion->carried = carried;
   report->aggregates = d->units.aggregates;
   report->merged = d->units.merged;
@@ -549,7 +578,7 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
                      .sync = s->sync,
                      .arena = &w->arena,
                      .held = {&s->sums.anchor_x_N_s, &s->sums.anchor_y_N_s, &s->sums.anchor_z_N_s,
-                              &s->sums.wall_work_J, &s->sums.merge_J},
+                              &s->sums.wall_work_J, &s->sums.merge_J, &s->sums.viscous_J},
                      .damping_per_s = s->controls->damping_per_s};
   double reducing = tl_clock_s();
   if (reduces) TL_TRY(reduce_start(s, &reduce, &search, &rows, report));

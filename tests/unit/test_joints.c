@@ -211,6 +211,34 @@ START_TEST(distance_is_kept_within_its_limits) {
 }
 END_TEST
 
+/* A pendulum that carries a ball on a rope strikes a post, again and again: what it loses is booked, at any step. */
+START_TEST(energy_of_joints_is_booked) {
+  for (int k = 0; k < 4; k++) {
+    Lab lab;
+    TlEnergyBalance e = {0};
+    double h = k % 2 ? 2.5e-4 : 1e-3;
+    lab_open(&lab, h);
+    lab.config.damping_per_s = k < 2 ? 0 : 0.5;
+    TL_TEST_SET(&lab.config, TL_TEST_BOTH, restitution, 0.5);
+    TL_TEST_SET(&lab.config, TL_TEST_BOTH, friction, 0.3);
+    lab_start(&lab);
+    hang(&lab, 0.5, 1);
+    put(&lab, BALL, tl_vec3(0, 0.3 * R, -0.5), UPRIGHT);
+    lab.bodies.flags[1] |= TL_BODY_FROZEN;
+    put(&lab, BALL, tl_add(lab.bodies.position[0], tl_vec3(0, 0, -0.05)), UPRIGHT);
+    add(&lab, TL_DISTANCES, &(TlDistance){.low = 0, .high = 2, .number = 1, .most = 0.08});
+    for (int n = 0; n < (int)(1.5 / h); n++) {
+      step(&lab);
+      tl_energy_balance_add(&e, &lab.report);
+    }
+    double lost = e.friction_J + e.viscous_J + e.impact_J + e.drag_J;
+    ck_assert(e.friction_J > 0 && e.impact_J > 0 && (k < 2 || e.drag_J > 0));
+    ck_assert_msg(fabs(e.error_J) < 1e-11 * lost, "%g s: %g of %g J", h, e.error_J, lost);
+    lab_close(&lab);
+  }
+}
+END_TEST
+
 /* A pendulum that falls against a limit of its hinge rests there; one driven by a motor that is too
  * weak does not rise. */
 START_TEST(limits_and_motors_have_bounds) {
@@ -322,7 +350,7 @@ START_TEST(a_drive_that_lifts_books_the_weight_s_work) {
     double lifted = weight * (lab.bodies.position[0].z - 1);
     CK_NEAR(lab.bodies.position[0].z, 1.05, 2e-4);
     CK_NEAR(energy.wall_J / lifted, 1, 0.02);
-    CK_NEAR(energy.error_J / lifted, 0, 0.02);
+    CK_NEAR(energy.error_J / lifted, 0, springs ? 0.02 : 1e-11);
     lab_close(&lab);
   }
 }
@@ -346,5 +374,5 @@ END_TEST
 TL_TEST_MAIN("joints", pendulum_keeps_its_period, joint_does_not_drift,
              what_is_joined_does_not_touch, slider_crank_goes_as_it_must,
              forces_of_joints_are_reported, distance_is_kept_within_its_limits,
-             limits_and_motors_have_bounds, controls_drive_sliders,
+             energy_of_joints_is_booked, limits_and_motors_have_bounds, controls_drive_sliders,
              a_drive_that_lifts_books_the_weight_s_work, joints_that_make_no_sense_are_refused)
