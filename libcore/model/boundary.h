@@ -113,13 +113,23 @@ static inline bool tl_boundary_within(const TlBoundary *b, TlVec3 point, double 
   return b->drive ? tl_boundary_driven_within(b, point, reach, phi, normal)
                   : b->kind->within(b->data, point, reach, phi, normal);
 }
-/* Velocity of the boundary's material at a world point. */
+/* Velocity of the boundary at a world point, but for what its surface runs along it. */
 static inline TlVec3 tl_boundary_velocity(const TlBoundary *b, TlVec3 point) {
   return b->drive && !b->place.absent ? tl_placed_velocity(&b->place, point) : (TlVec3){0, 0, 0};
 }
-/* Does it move in this step? */
+/* Velocity of its surface at a world point where it has the unit normal n: what a contact feels. */
+static inline TlVec3 tl_boundary_surface_velocity(const TlBoundary *b, TlVec3 point, TlVec3 n) {
+  return b->drive && !b->place.absent ? tl_placed_surface_velocity(&b->place, point, n)
+                                      : (TlVec3){0, 0, 0};
+}
+/* How fast its surface runs along it, at most. */
+static inline double tl_boundary_runs(const TlBoundary *b) {
+  return b->drive && !b->place.absent ? tl_norm(b->place.surface) : 0;
+}
+/* Does it move in this step, or its surface along it? */
 static inline bool tl_boundary_moves(const TlBoundary *b) {
-  return b->drive && !b->place.absent && tl_norm2(b->place.v) + tl_norm2(b->place.w) > 0;
+  return b->drive && !b->place.absent &&
+         tl_norm2(b->place.v) + tl_norm2(b->place.w) + tl_norm2(b->place.surface) > 0;
 }
 /* Its material at a world point. */
 int32_t tl_boundary_material(const TlBoundary *boundary, TlVec3 point);

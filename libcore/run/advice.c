@@ -49,7 +49,7 @@ static double walls_speed(const TlRun *run) {
     for (int64_t k = 1; k < d->rows; k++)
       table = fmax(table, tl_norm(tl_sub(d->displacement_m[k], d->displacement_m[k - 1])) /
                               (d->time_s[k] - d->time_s[k - 1]));
-    most = fmax(most, tl_norm(d->velocity_m_s) + table +
+    most = fmax(most, tl_norm(d->velocity_m_s) + tl_norm(d->surface_m_s) + table +
                           (spin > 0 ? spin * wall_reach(run, &wall[i], d) : 0));
   }
   return most;

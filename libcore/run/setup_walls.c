@@ -27,13 +27,17 @@ const TlParam tl_wall_params[] = {
     TEXT(TlWallSetup, material, "", "in the list of materials; none: 'boundary'"),
     TL_OLD_FORM_ROWS(TlWallSetup, "-1", "-1", -1, "there; negative: that of contact.boundary_*"),
     VEC3(TlWallSetup, velocity_m_s, "m/s", "0,0,0", -1e4, 1e4,
-         "velocity from from_s to until_s; along its own face a plane is a belt, which has no end; "
-         "walls of other "
-         "kinds travel with it"),
+         "velocity from from_s to until_s, with which the wall travels; along its own face a plane "
+         "is a belt without an end"),
     VEC3(TlWallSetup, spin_rad_s, "rad/s", "0,0,0", -1e4, 1e4,
          "turning from from_s to until_s: axis times angular velocity"),
     VEC3(TlWallSetup, pivot_m, "m", "0,0,0", -1e7, 1e7,
          "from point_m to the point that the spin turns about; it moves with the wall"),
+    VEC3(TlWallSetup, surface_velocity_m_s, "m/s", "0,0,0", -1e4, 1e4,
+         "plane, box: velocity of the surface along the wall, which stays where it is: a belt that "
+         "ends "
+         "where the box does. What of it lies along the face that is touched counts: a face "
+         "across it, as at the belt's end, stands still. It turns with the wall"),
     TEXT(
         TlWallSetup, table, "",
         "CSV file of displacements, header time_s,x_m,y_m,z_m, linear between rows and held before "
@@ -75,6 +79,9 @@ static const char *wrong_key(const TlWallSetup *w, const char **why) {
     int face = tl_wall_face(w->open.items[i]);
     if (face < 0 || (w->kind == TL_WALL_CYLINDER && face < 4)) return "open";
   }
+  *why = "the surface of a cylinder moves by a spin_rad_s about its axis";
+  if (w->kind == TL_WALL_CYLINDER && length(w->surface_velocity_m_s) > 0)
+    return "surface_velocity_m_s";
   *why = "the wall must vanish after it appears";
   return w->until_s > 0 && w->until_s <= w->from_s ? "until_s" : NULL;
 }

@@ -15,7 +15,7 @@ typedef struct TlWallSetup {
   TlTexts open;
   char *material;
   TlOldForm own; /* < 0: contact.boundary_* */
-  double velocity_m_s[3], spin_rad_s[3], pivot_m[3];
+  double velocity_m_s[3], spin_rad_s[3], pivot_m[3], surface_velocity_m_s[3];
   char *table;
   double from_s, until_s;
   /* Of an apparatus, in place of a table: displacements at ascending times, linear between. */
@@ -23,7 +23,7 @@ typedef struct TlWallSetup {
   double move_time_s[3], move_m[3][3];
 } TlWallSetup;
 
-enum { TL_WALL_PARAMS = 20 };
+enum { TL_WALL_PARAMS = 21 };
 extern const TlParam tl_wall_params[];
 
 /* Faces of a box, ends of a cylinder as named in `open`: bit 2*axis + (1 for +); -1: no such. */

@@ -245,7 +245,8 @@ static void add_cylinder(const Building *b) {
 
 static bool driven(const TlWallSetup *w) {
   return w->table || w->moves > 0 || w->from_s > 0 || w->until_s > 0 ||
-         tl_norm(tl_vec3_of(w->velocity_m_s)) > 0 || tl_norm(tl_vec3_of(w->spin_rad_s)) > 0;
+         tl_norm(tl_vec3_of(w->velocity_m_s)) > 0 || tl_norm(tl_vec3_of(w->spin_rad_s)) > 0 ||
+         tl_norm(tl_vec3_of(w->surface_velocity_m_s)) > 0;
 }
 
 static void add_wall(TlWalls *walls, TlWallData *d, const TlWallSetup *w) {
@@ -267,6 +268,7 @@ static void set_drive(TlWallData *d, const TlWallSetup *w) {
   d->drive.until_s = w->until_s;
   d->drive.velocity_m_s = tl_vec3_of(w->velocity_m_s);
   d->drive.spin_rad_s = tl_vec3_of(w->spin_rad_s);
+  d->drive.surface_m_s = tl_vec3_of(w->surface_velocity_m_s);
   d->drive.pivot_m = tl_add(tl_vec3_of(w->point_m), tl_vec3_of(w->pivot_m));
 }
 

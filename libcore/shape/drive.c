@@ -41,5 +41,6 @@ TlPlacement tl_drive_place(const TlDrive *d, int64_t at, int64_t during, double 
   p.turn = tl_quat_matrix(tl_quat_from_rotation(tl_scale(acted(d, t), d->spin_rad_s)));
   p.v = tl_scale(1 / step_s, tl_sub(displacement(d, t1), displacement(d, t0)));
   p.w = tl_scale((acted(d, t1) - acted(d, t0)) / step_s, d->spin_rad_s);
+  p.surface = tl_mat_vec(p.turn, d->surface_m_s);
   return p;
 }

@@ -3,7 +3,9 @@
  *
  * A point X of the wall at rest is at c + d(t) + R(t) (X - c) at time t: c the pivot, d the
  * displacement by the velocity since from_s plus the table's displacement, R the turn by the
- * spin since from_s. Velocity and spin act from from_s to until_s. SI, world frame. */
+ * spin since from_s. Velocity and spin act from from_s to until_s. The surface may run along the wall, as a belt does,
+ * which moves no point of it: where the surface has the normal n it has the part of that velocity across n. SI, world
+ * frame. */
 #ifndef TL_SHAPE_DRIVE_H
 #define TL_SHAPE_DRIVE_H
 
@@ -16,6 +18,7 @@ typedef struct TlDrive {
   double from_s, until_s; /* there from <= t < until; until 0: for ever */
   TlVec3 velocity_m_s;
   TlVec3 pivot_m, spin_rad_s;
+  TlVec3 surface_m_s; /* of the surface along the wall, as the wall is turned at rest */
   /* displacement against time, linear between rows, held before the first and after the last */
   int64_t rows;
   const double *time_s; /* ascending, borrowed */
@@ -27,6 +30,7 @@ typedef struct TlPlacement {
   TlVec3 pivot, displacement; /* c and d */
   TlMat3 turn;                /* R */
   TlVec3 v, w;                /* velocity of the pivot and spin over the step */
+  TlVec3 surface;             /* of the surface along the wall */
 } TlPlacement;
 
 bool tl_drive_there(const TlDrive *drive, double time_s);
@@ -47,6 +51,11 @@ static inline TlVec3 tl_placed_back(const TlPlacement *place, TlVec3 p) {
 static inline TlVec3 tl_placed_velocity(const TlPlacement *place, TlVec3 p) {
   TlVec3 r = tl_sub(p, tl_add(place->pivot, place->displacement));
   return tl_add(place->v, tl_cross(place->w, r));
+}
+/* The same of its surface, where that has the unit normal n. */
+static inline TlVec3 tl_placed_surface_velocity(const TlPlacement *place, TlVec3 p, TlVec3 n) {
+  return tl_add(tl_placed_velocity(place, p),
+                tl_axpy(place->surface, -tl_dot(place->surface, n), n));
 }
 
 #endif

@@ -157,8 +157,8 @@ static TlMargin wall_margin(const void *context, int64_t i, const TlBoundary *wa
   return touching_margin(s, a->radius, tl_norm(v) + tl_norm(a->w) * a->radius);
 }
 
-static TlVec3 wall_velocity(const void *wall, TlVec3 point) {
-  return tl_boundary_velocity(wall, point);
+static TlVec3 wall_velocity(const void *wall, TlVec3 point, TlVec3 n) {
+  return tl_boundary_surface_velocity(wall, point, n);
 }
 
 /* ---- contacts, one by one ---- */

@@ -80,7 +80,7 @@ static TlMargin wall_margin(const void *context, int64_t a, const TlBoundary *wa
   const TlColliders *x = &job->bodies->colliders;
   TlVec3 v = tl_sub(job->dynamics->twist[x->body[a]].v, tl_boundary_velocity(wall, x->position[a]));
   double size = x->radius[a], turning = wall->drive ? tl_norm(wall->place.w) * size : 0;
-  return make_margin(d, size, tl_norm(v) + job->spin_speed[a] + turning,
+  return make_margin(d, size, tl_norm(v) + job->spin_speed[a] + turning + tl_boundary_runs(wall),
                      d->nearby ? d->nearby[x->body[a]] : d->speed_max);
 }
 
@@ -248,7 +248,7 @@ static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, const T
   if (b < 0) {
     const TlBoundary *wall = &job->detect->boundary[boundary];
     other = tl_boundary_material(wall, p->p);
-    c->wall = tl_boundary_velocity(wall, p->p);
+    c->wall = tl_boundary_surface_velocity(wall, p->p, p->n);
   }
   const TlMaterials *m = job->detect->materials;
   c->law = &m->law[tl_pair_law(m, x->material[slot->a], other)];

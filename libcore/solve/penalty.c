@@ -184,7 +184,7 @@ TlStatus tl_penalty_force_one(const TlPenaltyContact *p, const TlPoint *point, T
   const TlSpring *known = known_spring(p, key);
   law.shear = shear_of(point, law.shear, known);
   TlVec3 ra = tl_sub(point->p, a->x), rb = b ? tl_sub(point->p, b->x) : none;
-  TlVec3 wall = !b && p->wall ? p->wall_velocity(p->wall, point->p) : none;
+  TlVec3 wall = !b && p->wall ? p->wall_velocity(p->wall, point->p, point->n) : none;
   TlForceInput input = {.n = point->n,
                         .arm_a = ra,
                         .arm_b = rb,
@@ -279,7 +279,7 @@ static void fill(const Pair *pair, const TlPoint *point, int count, size_t *know
   for (int k = 0; k < count; k++) {
     const TlPoint *at = &point[k];
     const TlSpring *spring = next_known(p, known, at->key);
-    TlVec3 vb = b ? b->v : p->wall ? p->wall_velocity(p->wall, at->p) : none;
+    TlVec3 vb = b ? b->v : p->wall ? p->wall_velocity(p->wall, at->p, at->n) : none;
     put(l->n, k, at->n);
     put(l->arm_a, k, tl_sub(at->p, a->x));
     put(l->arm_b, k, b ? tl_sub(at->p, b->x) : none);

@@ -51,7 +51,7 @@ typedef struct TlPenaltyContact {
   const TlPenalty *penalty;
   int32_t a, b, boundary;
   const TlPairLaw *law;
-  TlVec3 (*wall_velocity)(const void *wall, TlVec3 point);
+  TlVec3 (*wall_velocity)(const void *wall, TlVec3 point, TlVec3 normal);
   const void *wall; /* NULL: a pair, or a wall that stands */
   double step_s;
   const TlSpring *known; /* of the last step, by number, which is the point's key */

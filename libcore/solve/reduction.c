@@ -611,11 +611,13 @@ static TlCouple couple_of(const TlReduce *d, const TlContact *c, bool elsewhere)
   return couple;
 }
 
-/* Boundaries without friction take nothing along. */
+/* Boundaries without friction take nothing along, nor do surfaces that run along a wall: a belt that stands would carry
+ * what merged with it beyond its end. */
 static bool may_hold(const TlReduce *d, const TlContact *c) {
   bool anchors = c->b < 0 || fixed(d, c->a) || fixed(d, c->b);
   if (anchors && !options_of(d)->boundaries) return false;
   if (d->apart[c->a] || (c->b >= 0 && d->apart[c->b])) return false;
+  if (c->b < 0 && tl_boundary_runs(&d->units.boundary[c->boundary]) > 0) return false;
   return !anchors || c->law->friction > 0;
 }
 

@@ -48,8 +48,10 @@ void tl_step_count(const TlStep *s) {
 /* Grains that a boundary throws meet others in the same step. */
 static double driven_speed(const TlStep *s, TlVec3 position) {
   double most = 0;
-  for (int i = 0; i < s->model->boundary_count; i++)
-    most = fmax(most, tl_norm(tl_boundary_velocity(&s->work->boundary[i], position)));
+  for (int i = 0; i < s->model->boundary_count; i++) {
+    const TlBoundary *b = &s->work->boundary[i];
+    most = fmax(most, tl_norm(tl_boundary_velocity(b, position)) + tl_boundary_runs(b));
+  }
   return most;
 }
 

@@ -79,7 +79,7 @@ static bool correct_once(const TlBodies *b, int64_t i, const WallPoses *w, doubl
   double added = added_depth(b, i, w, &d->twist[c.a], step_s, &deepest, &c.ra);
   if (!(added > 0.1 * slop * b->colliders.radius[i])) return false;
   c.n = deepest.n;
-  c.wall = tl_boundary_velocity(w->start, tl_add(b->position[c.a], c.ra));
+  c.wall = tl_boundary_surface_velocity(w->start, tl_add(b->position[c.a], c.ra), c.n);
   tl_contact_prepare(&c, d);
   double lift = fmin(added / step_s, -tl_contact_un(&c, d->twist));
   if (!(lift > 0)) return false;

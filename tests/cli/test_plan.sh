@@ -122,6 +122,9 @@ rule belt.yaml
 near "the step on a belt" "$step" 6.67e-5
 warned 0.001
 grep -q "a speed of 3 m/s" err || fail "the belt's speed: $(cat err)"
+sed 's/normal: \[0, 0, 1\]/&, surface_velocity_m_s: [3, 0, 0]/' two.yaml >runs.yaml
+rule runs.yaml
+near "the step on a surface that runs" "$step" 6.67e-5
 walls() { # the wall in place of the plane
   sed '$d' two.yaml
   echo "walls: [{$1}]"

@@ -578,8 +578,9 @@ END_TEST
 
 /* ---- several points of a pair ---- */
 
-static TlVec3 moving(const void *wall, TlVec3 point) {
+static TlVec3 moving(const void *wall, TlVec3 point, TlVec3 normal) {
   const TlVec3 *v = wall;
+  (void)normal;
   return tl_axpy(*v, 3, tl_cross(tl_vec3(0, 0, 1), point));
 }
 

@@ -441,21 +441,30 @@ static const char leaving[] =
 
 /* Grains are poured on a belt, which carries them into a sink; those that roll off its sides leave by another. Merged
  * ones are taken out of their aggregates. */
-#define BELT(method)                                                                               \
+#define BELT(belt, method)                                                                         \
   "time: {dt_s: 5.0e-4, steps: 460}\n" RANKS_SHAPES "grains: {shapes: [ball, egg, small]}\n"       \
   "release: {assembly: poured, low_m: [0.0005, 0.0005, 0.002], high_m: [0.0105, 0.0085, 0.008], "  \
   "count: 180, rate_per_s: 1000, velocity_m_s: [0, 0, -0.3]}\n"                                    \
-  "walls: [{kind: plane, velocity_m_s: [0.15, 0, 0]}]\n"                                           \
+  "walls: [" belt "]\n"                                                                            \
   "sinks:\n- {kind: box, point_m: [0.02, 0.004, 0.003], size_m: [0.01, 0.03, 0.01], "              \
   "rotation_deg: [0, 20, 0]}\n- {kind: plane, point_m: [0, -0.001, 0], normal: [0, 1, 0.1]}\n"     \
   "contact: {friction: 0.4, restitution: 0.1}\n" method                                            \
   "parallel: {balance_every_steps: 9, imbalance: 1}\n"
-static const char sinks[] = BELT("");
+#define PLANE_BELT "{kind: plane, velocity_m_s: [0.15, 0, 0]}"
+static const char sinks[] = BELT(PLANE_BELT, "");
 static const char sinks_merging[] = BELT(
+    PLANE_BELT,
     "solver: {method: nonsmooth}\n"
     "nonsmooth: {young_Pa: 1.0e+6, overlap_share: 0.02, iterations: 30, impact_iterations: 20}\n"
     "reduction: {split: contact, merge_in_m_s: 0.05, merge_out_m_s: 0.05, "
     "merge_tangential_m_s: 0.05, merge_rolling_rad_s: 40}\n");
+/* The same from the end of a belt that has one. */
+#define SHORT_BELT                                                                                 \
+  "{kind: box, size_m: [0.016, 0.03, 0.004], point_m: [0.006, 0.004, -0.002], "                    \
+  "surface_velocity_m_s: [0.15, 0, 0]}"
+static const char belt_ends[] = BELT(SHORT_BELT, "");
+static const char belt_ends_by_rows[] = BELT(
+    SHORT_BELT, "solver: {method: nonsmooth}\nnonsmooth: {young_Pa: 1.0e+6, iterations: 30}\n");
 
 /* Bricks in rows that lie across the ranks fall asleep; balls that come down wake some of them, one a
  * brick that lies beside a post, and a lid that comes down later the others. */
@@ -587,6 +596,8 @@ static void fixed_scenes(void) {
   compare_ranks("leaving", leaving, 10, 0);
   compare_ranks("sinks", sinks, 10, 0);
   compare_ranks("sinks, merging", sinks_merging, 10, 0);
+  compare_ranks("belt's end", belt_ends, 10, 0);
+  compare_ranks("belt's end by rows", belt_ends_by_rows, 10, 0);
   /* and what goes whole to one rank, by cells */
   tl_islands_set_small(8);
   compare_ranks("sleepers by cells", sleepers, 10, 0);

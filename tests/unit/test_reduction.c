@@ -396,6 +396,39 @@ START_TEST(a_belt_takes_along_and_books_its_impulse) {
 }
 END_TEST
 
+/* The surface of a box runs as a belt: cubes on it merge with each other, and not with the belt, at whose end the
+ * aggregate falls. */
+START_TEST(a_belt_that_ends_holds_nothing) {
+  static const TlBoundarySolid solid = {
+      &tl_closed_box, {0.3, 0.1, 0.02}, {0, 0, -0.01}, {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
+  Lab lab;
+  lab_open(&lab);
+  lab_belt(&lab, NONE);
+  lab.boundary[0].kind = &tl_boundary_solid;
+  lab.boundary[0].data = &solid;
+  lab.drive[0].surface_m_s = tl_vec3(0.5, 0, 0);
+  lab_start(&lab);
+  for (int k = 0; k < 2; k++)
+    put_shape(&lab, CUBE, tl_vec3(0, 0.999 * k * CUBE_M[1], 0.5 * CUBE_M[2]), NONE);
+  for (int k = 0; k < 150; k++) {
+    step(&lab);
+    ck_assert_int_ge(lab.report.units, 1);
+  }
+  ck_assert_int_eq(lab.report.merged, 2);
+  ck_assert_int_eq(lab.report.aggregates, 1);
+  for (int k = 0; k < 2; k++) CK_NEAR(lab.bodies.velocity[k].x, 0.5, 1e-3);
+  double total = 2 * lab.bodies.mass[0];
+  CK_NEAR(lab.energy.wall_J / (total * 0.25), 1, 0.01);
+  for (int k = 0; k < 300; k++) step(&lab);
+  for (int k = 0; k < 2; k++) {
+    ck_assert_double_le(lab.bodies.position[k].z, -0.02);
+    ck_assert_double_ge(lab.bodies.velocity[k].x, 0.4);
+  }
+  ck_assert_double_le(fabs(lab.energy.error_J), 1e-6 * total * 0.25);
+  lab_close(&lab);
+}
+END_TEST
+
 /* A floor that tilts lifts the cubes that it carries along an arc: its work is what they rise by. */
 START_TEST(a_floor_that_tilts_books_what_it_lifts) {
   Lab lab;
@@ -1163,8 +1196,9 @@ END_TEST
 
 TL_TEST_MAIN("reduction", merging_and_splitting_keep_momentum, merging_has_the_motion_of_the_whole,
              an_aggregate_moves_as_a_body_with_parts, a_belt_takes_along_and_books_its_impulse,
-             a_floor_that_tilts_books_what_it_lifts, what_a_belt_carries_stops_at_a_wall,
-             what_merging_takes_of_shaped_grains_is_booked, a_cube_past_the_edge_tips_by_its_torque,
+             a_floor_that_tilts_books_what_it_lifts, a_belt_that_ends_holds_nothing,
+             what_a_belt_carries_stops_at_a_wall, what_merging_takes_of_shaped_grains_is_booked,
+             a_cube_past_the_edge_tips_by_its_torque,
              a_block_that_turns_about_its_edge_is_not_at_rest,
              until_reduction_begins_a_run_is_as_without_it,
              a_stack_that_is_split_stands_by_what_it_remembers,

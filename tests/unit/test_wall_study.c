@@ -112,6 +112,9 @@ START_TEST(a_study_of_walls_that_make_no_sense_is_refused_in_its_place) {
   fails(BALL "walls: [{kind: cylinder, grains: inside, radius_m: 1, length_m: 1, open: [+x]}]\n",
         "faces are");
   fails(BALL "walls: [{kind: plane, from_s: 2, until_s: 1}]\n", "must vanish after it appears");
+  fails(BALL
+        "walls: [{kind: cylinder, radius_m: 1, length_m: 1, surface_velocity_m_s: [1, 0, 0]}]\n",
+        "walls.0.surface_velocity_m_s: the surface of a cylinder moves by a spin_rad_s");
   fails(BALL "walls: [{kind: cone}]\n", "walls.0.kind");
 }
 END_TEST

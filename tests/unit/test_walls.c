@@ -6,6 +6,7 @@
 
 #include "base/par.h"
 #include "base/random.h"
+#include "run/energy_balance.h"
 #include "solve/step.h"
 
 enum { BOX = 1, SPHERE = 2, MOST_WALLS = 4 };
@@ -212,6 +213,106 @@ START_TEST(a_belt_carries_a_box_off) {
 }
 END_TEST
 
+/* The surface of a belt that ends runs along each of its faces; on those across it stands still, and over an edge it has
+ * what lies along the rounding. It turns and travels with the wall. */
+START_TEST(the_surface_of_a_belt_runs_along_its_faces) {
+  TlDrive drive = {.surface_m_s = {0.5, 0, 0}, .from_s = 1, .until_s = 4};
+  TlBoundary b = {.kind = &tl_boundary_solid, .drive = &drive};
+  TlVec3 edge = tl_unit(tl_vec3(1, 0, 1)), at = {0.1, 0.2, 0.3};
+  for (int k = 0; k < 2; k++) {
+    if (k) drive.velocity_m_s = tl_vec3(0, 0, 2), drive.spin_rad_s = tl_vec3(0, 0, 0.5 * PI);
+    b.place = tl_drive_place(&drive, 2000, 2000, 1e-3); /* a quarter turn */
+    TlVec3 along = k ? tl_vec3(0, 0.5, 0) : tl_vec3(0.5, 0, 0), rigid = NONE;
+    if (k) rigid = tl_boundary_velocity(&b, at);
+    TlVec3 side = tl_scale(2, along), rounding = tl_mat_vec(b.place.turn, edge), v;
+    v = tl_sub(tl_boundary_surface_velocity(&b, at, tl_vec3(0, 0, 1)), rigid);
+    CK_NEAR(tl_norm(tl_sub(v, along)), 0, 1e-14);
+    v = tl_sub(tl_boundary_surface_velocity(&b, at, side), rigid);
+    CK_NEAR(tl_norm(v), 0, 1e-14);
+    v = tl_sub(tl_boundary_surface_velocity(&b, at, rounding), rigid);
+    CK_NEAR(tl_dot(v, rounding), 0, 1e-14);
+    CK_NEAR(tl_norm(v), 0.5 * sqrt(0.5), 1e-14);
+    CK_NEAR(tl_boundary_runs(&b), 0.5, 1e-14);
+    ck_assert(tl_boundary_moves(&b));
+  }
+  b.place = tl_drive_place(&drive, 5000, 5000, 1e-3); /* gone */
+  ck_assert(!tl_boundary_moves(&b) && tl_boundary_runs(&b) == 0);
+}
+END_TEST
+
+typedef enum Method { IMPULSES, CONSTRAINTS, SPRINGS, METHODS } Method;
+
+static void lab_open_by(Lab *lab, Method method) {
+  lab_open(lab);
+  if (method == CONSTRAINTS) {
+    lab->config = tl_test_nonsmooth();
+    TL_TEST_SET(&lab->config, TL_TEST_BOTH, stiffness.young_Pa, 1e7);
+  }
+  if (method == SPRINGS) {
+    lab->config.method = TL_PENALTY;
+    lab->config.penalty.spread = TL_SPREAD_TRACTION;
+    TL_TEST_SET(&lab->config, TL_TEST_BOTH, stiffness.normal_N_m, 1e4);
+    TL_TEST_SET(&lab->config, TL_TEST_BOTH, stiffness.normal_Pa_m, 1e9);
+  }
+  lab->config.step_s = method == SPRINGS ? 2e-5 : 1e-3;
+  lab->config.gravity_m_s2 = tl_vec3(0, 0, -G);
+  TL_TEST_SET(&lab->config, TL_TEST_BOTH, restitution, 0);
+}
+
+/* A belt that ends, by each method: v = mu g t until V, the belt's work is m V^2, half of it heat; at the belt's end the
+ * box tips over the edge, which it does in a small part of its length at this speed, and flies off with V. */
+START_TEST(a_box_rides_to_the_end_of_a_belt_and_flies_off) {
+  const double belt = 1, mu = 0.4, length = 0.5, from = -0.22;
+  for (Method method = IMPULSES; method < METHODS; method++) {
+    Lab lab;
+    TlEnergyBalance energy = {0};
+    TlBoundarySolid solid = {
+        &tl_closed_box, {length, 0.1, 0.05}, {0, 0, -0.025}, tl_quat_matrix(UPRIGHT)};
+    TlDrive drive = {.surface_m_s = {belt, 0, 0.3}}; /* what points out of the face does nothing */
+    lab_open_by(&lab, method);
+    TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, friction, mu);
+    add_wall(&lab, &tl_boundary_solid, &solid, &drive);
+    lab_start(&lab);
+    int64_t box = tl_test_put(&lab.bodies, BOX, tl_vec3(from, 0, 0.5 * SIDE), UPRIGHT, NONE);
+    TlVec3 *x = &lab.bodies.position[box], *v = &lab.bodies.velocity[box];
+    double h = lab.config.step_s, t = 0, work = 0;
+    double reached = belt / (mu * G), end = reached + (0.5 * length - from) / belt - 0.5 * reached;
+    const double until[] = {0.6 * reached, reached + 0.1, end - 0.03, end + 0.1, end + 0.15};
+    for (int k = 0; k < 5; k++) {
+      int steps = (int)((until[k] - t) / h);
+      for (int n = 0; n < steps; n++) {
+        run(&lab, 1);
+        tl_energy_balance_add(&energy, &lab.report);
+      }
+      t += steps * h;
+      double m = lab.bodies.mass[box], gained = m * belt * belt;
+      if (k == 0) CK_NEAR(v->x, mu * G * t, 2e-3 * belt);
+      if (k == 1 || k == 2) {
+        CK_NEAR(v->x, belt, 1e-5);
+        CK_NEAR(v->z, 0, 1e-4);
+        CK_NEAR(x->x, from + belt * (t - 0.5 * reached), 2e-3 * length);
+        CK_NEAR(lab.wall_work, gained, 2e-3 * gained);
+      }
+      if (k == 2 && method != IMPULSES) {
+        CK_NEAR(energy.friction_J, 0.5 * gained, 2e-3 * gained);
+        CK_NEAR(energy.wall_J, 0.5 * m * tl_norm2(*v) + energy.friction_J, 1e-3 * gained);
+        CK_NEAR(energy.error_J, 0, 1e-3 * gained);
+      }
+      if (k >= 3) {
+        ck_assert_int_eq(lab.report.contacts, 0);
+        CK_NEAR(v->x, belt, 0.03 * belt);
+        CK_NEAR(v->y, 0, 1e-4);
+        ck_assert(x->x > 0.5 * length + 0.9 * belt * (t - end));
+        ck_assert(0.5 * SIDE - x->z > 0.7 * 0.5 * G * (t - end) * (t - end));
+      }
+      if (k == 4) ck_assert(lab.wall_work == work);
+      work = lab.wall_work;
+    }
+    lab_close(&lab);
+  }
+}
+END_TEST
+
 /* A box in a turning drum slides where the drum's slope right below its centre is mu, and stays
  * there; from the foot it is carried to that angle and swings about it, friction being the same at
  * any speed. The drum's power is mu N times its speed. */
@@ -378,7 +479,9 @@ TL_TEST_MAIN("walls", pipes_and_tubes_are_as_far_as_their_section_says,
              a_turned_box_is_the_box_seen_from_its_axes,
              a_piston_lifts_a_grain_and_its_work_is_booked, a_racket_returns_a_ball,
              a_wall_that_vanishes_lets_the_grain_go, a_wall_that_appears_catches_what_falls,
-             a_belt_carries_a_box_off, a_turning_drum_carries_a_box_up_to_the_angle_of_friction,
+             a_belt_carries_a_box_off, the_surface_of_a_belt_runs_along_its_faces,
+             a_box_rides_to_the_end_of_a_belt_and_flies_off,
+             a_turning_drum_carries_a_box_up_to_the_angle_of_friction,
              a_shaken_table_keeps_what_its_acceleration_lets_it_keep,
              a_surface_has_its_own_friction, a_surface_out_of_range_is_refused,
              a_restart_finds_the_walls_where_they_were, a_low_wall_holds_what_does_not_fly_over_it)
