@@ -107,10 +107,64 @@ static void add_face(TlFacetPair *pair, int side, int32_t face, int32_t corner) 
   pair->face_count++; /* beyond the most: the list is not complete */
 }
 
-/* Heights of the corners of either grain over the faces of the other (side: whose face). */
+/* Heights of the corners of either grain over the faces of the other (side: whose face), and by how much they may
+ * change before candidates are listed anew. */
 typedef struct Heights {
-  double over[2][TL_FACET_PLANES][TL_FACET_CORNERS], lowest[2][TL_FACET_PLANES];
+  double over[2][TL_FACET_PLANES][TL_FACET_CORNERS], change[2][TL_FACET_CORNERS];
 } Heights;
+
+/* Where w is below the skin the grains have turned by less than skin / radius against each other: that takes a corner
+ * which lies farther from the centre of the face's grain than its radius past the face by as many times more. */
+static double most_change(const TlFacetQuery *q, int side, int32_t corner) {
+  TlVec3 centre = side ? tl_scale(-1, tl_mat_tvec(q->r, q->t)) : tl_vec3(0, 0, 0);
+  double far = tl_norm(tl_sub(corner_of(q, 1 - side, corner), centre));
+  return q->skin * tl_max(1, far / q->radius[side]);
+}
+
+static void take_heights(const TlFacetQuery *q, Heights *h) {
+  for (int side = 0; side < 2; side++)
+    for (int32_t c = 0; c < q->facets[1 - side]->corner_count; c++) {
+      h->change[side][c] = most_change(q, side, c);
+      for (int32_t f = 0; f < q->facets[side]->plane_count; f++)
+        h->over[side][f][c] = above_face(q, side, f, c);
+    }
+}
+
+/* Of a face's separation: now, and the bounds of what it may become. */
+typedef struct Separation {
+  double now, least, most;
+} Separation;
+
+static Separation separation_of(const Heights *h, const TlFacetQuery *q, int side, int32_t face) {
+  Separation s = {INFINITY, INFINITY, INFINITY};
+  for (int32_t c = 0; c < q->facets[1 - side]->corner_count; c++) {
+    double over = h->over[side][face][c], change = h->change[side][c];
+    s.now = tl_min(s.now, over);
+    s.least = tl_min(s.least, over - change);
+    s.most = tl_min(s.most, over + change);
+  }
+  return s;
+}
+
+/* Faces that may have the largest separation of all, each with the corners that may be lowest over it. Returns the
+ * largest separation now. */
+static double list_faces(TlFacetPair *pair, const TlFacetQuery *q, const Heights *h) {
+  Separation face[2][TL_FACET_PLANES];
+  double gap = -INFINITY, least = -INFINITY;
+  for (int side = 0; side < 2; side++)
+    for (int32_t f = 0; f < q->facets[side]->plane_count; f++) {
+      face[side][f] = separation_of(h, q, side, f);
+      gap = tl_max(gap, face[side][f].now);
+      least = tl_max(least, face[side][f].least);
+    }
+  for (int side = 0; side < 2; side++)
+    for (int32_t f = 0; f < q->facets[side]->plane_count; f++)
+      for (int32_t c = 0; c < q->facets[1 - side]->corner_count; c++)
+        if (face[side][f].most >= least &&
+            h->over[side][f][c] - h->change[side][c] <= face[side][f].most)
+          add_face(pair, side, f, c);
+  return gap;
+}
 
 /* Does an edge of the grain that is not `side` come nearer to that one than `far`? False only if it lies
  * beyond one of the faces as a whole. */
@@ -121,28 +175,14 @@ static bool edge_near(const Heights *h, const TlFacetQuery *q, int side, int32_t
   return true;
 }
 
-/* Of faces that may give the gap the corners that may be lowest over them, of edges those that may;
- * `gap` is the largest separation over the faces: no larger than the pair's. Edges farther apart than
- * both that and the margin neither overlap nor are wanted. */
+/* Faces and edges that may give the gap. The largest separation over the faces is no larger than the pair's gap: edges
+ * farther apart than both that and the margin neither overlap nor are wanted. */
 static void list_candidates(TlFacetPair *pair, const TlFacetQuery *q) {
   Heights h;
-  double gap = -INFINITY;
-  for (int side = 0; side < 2; side++)
-    for (int32_t f = 0; f < q->facets[side]->plane_count; f++) {
-      double low = INFINITY;
-      for (int32_t c = 0; c < q->facets[1 - side]->corner_count; c++)
-        low = tl_min(low, h.over[side][f][c] = above_face(q, side, f, c));
-      h.lowest[side][f] = low;
-      gap = tl_max(gap, low);
-    }
-  double more = 2 * q->skin, margin = AMPLE * tl_max(q->margin, 0),
-         far = tl_max(fabs(gap), margin) + more;
+  double margin = AMPLE * tl_max(q->margin, 0);
   *pair = (TlFacetPair){.r0 = q->r, .t0 = q->t, .skin = q->skin, .margin = margin};
-  for (int side = 0; side < 2; side++)
-    for (int32_t f = 0; f < q->facets[side]->plane_count; f++)
-      for (int32_t c = 0; c < q->facets[1 - side]->corner_count; c++)
-        if (h.lowest[side][f] >= gap - more && h.over[side][f][c] <= h.lowest[side][f] + more)
-          add_face(pair, side, f, c);
+  take_heights(q, &h);
+  double far = tl_max(fabs(list_faces(pair, q, &h)), margin) + 2 * q->skin;
   int32_t near_b[TL_FACET_EDGES], near_count = 0;
   for (int32_t b = 0; b < q->facets[1]->edge_count; b++)
     if (edge_near(&h, q, 0, b, far)) near_b[near_count++] = b;

@@ -5,9 +5,11 @@
  * translation that parts the two. Apart it is the distance.
  *
  * From step to step only candidates are evaluated. When they were listed the gap was g. Since then no
- * point of one grain has moved by more than w seen from the other, so a face whose separation was
- * below g - 2 w, and edges farther from each other than |g| + 2 w, cannot give the gap. Candidates are
- * listed anew when w reaches the skin. What is listed never shows in the result: the first of the
+ * point of one grain has moved by more than w seen from the other, so edges farther from each other than
+ * |g| + 2 w cannot give the gap. A corner's height over a face of the other grain has changed by w at most, or by
+ * more where the corner lies farther from that grain's centre than its radius, for w bounds the turn: faces
+ * that cannot have the largest separation within these bounds, and corners that cannot be lowest over their face,
+ * are left out. Candidates are listed anew when w reaches the skin. What is listed never shows in the result: the first of the
  * candidates in the order of faces and edges gives it, whatever else the list holds. Metres; frames as
  * said; nothing is allocated. Thread safe.
  */
@@ -42,10 +44,13 @@ typedef struct TlFacetQuery {
   double scale[2];
   TlMat3 r; /* b's point of a's point x is r x + t */
   TlVec3 t;
-  double motion; /* w: no point moved by more since pair->r0, pair->t0 (0 when it is not made) */
-  double skin;   /* of new candidates */
-  double bias;   /* edges that cross give the gap only where faces say less by more than this */
-  double margin; /* contacts with a gap below it are wanted */
+  /* w: since pair->r0, pair->t0 no point within the radius of one grain has moved by more, seen from the other one
+   * (0 when it is not made); either grain may be the one that moves */
+  double motion;
+  double radius[2]; /* about the centres, scaled: all corners lie within */
+  double skin;      /* of new candidates */
+  double bias;      /* edges that cross give the gap only where faces say less by more than this */
+  double margin;    /* contacts with a gap below it are wanted */
 } TlFacetQuery;
 
 typedef struct TlFacetContact { /* frame of a */

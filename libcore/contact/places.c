@@ -413,6 +413,7 @@ static TlStatus query_polyhedra(const Both *p, TlPlaceCache **cache, TlPoints *p
                           .scale = {p->scale[0], p->scale[1]},
                           .r = p->f.r,
                           .t = p->f.t,
+                          .radius = {q->colliders->radius[q->a], q->colliders->radius[q->b]},
                           .motion = kept[k].made ? motion_since(p, &kept[k].r0, kept[k].t0) : 0,
                           .skin = tl_near_skin(q->travel, p->f.size),
                           .bias = BIAS * p->f.size,

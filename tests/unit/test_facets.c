@@ -47,6 +47,7 @@ START_TEST(a_followed_pair_has_the_bits_of_one_listed_anew) {
                         .scale = {1, 1},
                         .r = r,
                         .t = t,
+                        .radius = {radius, radius},
                         .skin = 0.04 * size,
                         .bias = 2e-4 * size,
                         .margin = margin};
@@ -96,6 +97,7 @@ START_TEST(a_cube_that_lies_flat_has_contacts_about_its_face) {
                       .scale = {1, 1},
                       .r = r,
                       .t = tl_mat_vec(r, tl_vec3(0, 0, 1 + 2e-3 * tilt.z)),
+                      .radius = {0.87, 0.87},
                       .skin = 0.02,
                       .bias = 1e-4,
                       .margin = 0.05};
@@ -131,6 +133,7 @@ START_TEST(edges_beyond_the_list_part_a_pair) {
                            {-0.5261583129309777, -1.9413886511783346e-07, -0.85038663543919213},
                            {0.57250049002589087, 0.73943873744286304, -0.35422244774861311}}},
                     .t = {-0.048241540111738583, -0.010271836088042798, -0.030994210572397714},
+                    .radius = {0.03, 0.03},
                     .skin = 0.0013773,
                     .bias = 5.83095e-06};
   TlFacetContact contact[TL_FACET_CONTACTS];
@@ -146,5 +149,76 @@ START_TEST(edges_beyond_the_list_part_a_pair) {
 }
 END_TEST
 
+/* No point of either grain moved by more than this, seen from the other, as the search by places has it. */
+static double motion_of(const TlFacetQuery *q, const TlFacetPair *kept) {
+  double turn = entry_sum(&q->r, &kept->r0);
+  TlVec3 b = tl_mat_tvec(q->r, q->t), b0 = tl_mat_tvec(kept->r0, kept->t0);
+  return tl_min(turn * q->radius[0] + tl_norm(tl_sub(q->t, kept->t0)),
+                turn * q->radius[1] + tl_norm(tl_sub(b, b0)));
+}
+
+/* Bricks tumble on the faces and edges of blocks up to 27 times as large. The far corners of a block move much farther
+ * over a brick's faces than any point of the brick moves past the block. Every step has the contacts of a pair that is
+ * listed anew. */
+START_TEST(a_brick_on_a_large_block_has_the_bits_of_one_listed_anew) {
+  enum { TRIALS = 300, MOVES = 300, TURNED = 50 };
+  const double travel = 1e-3, radius = 0.5 * sqrt(1 + 0.64 + 0.36), deep = 0.01;
+  TlFacets brick = tl_facets_of_box(1, 0.8, 0.6);
+  int overlaps = 0, lists = 0;
+  for (int ratio = 3; ratio <= 27; ratio *= 3)
+    for (uint64_t trial = 0; trial < TRIALS; trial++) {
+      TlFacets block = tl_facets_of_box(ratio, 1.1 * ratio, 0.9 * ratio);
+      TlFacetPair kept = {0};
+      double half[3] = {0.5 * ratio, 0.55 * ratio, 0.45 * ratio};
+      int axis = (int)(3 * tl_random_uniform(9, trial, 0));
+      TlVec3 part = random_vector(41, trial), out = {0, 0, 0},
+             x = {part.x * half[0], part.y * half[1], part.z * half[2]};
+      (&out.x)[axis] = (&part.x)[axis] > 0 ? 1 : -1;
+      (&x.x)[axis] = (&out.x)[axis] * (half[axis] + 0.35);
+      double lean = trial % 3 == 0 ? 3 : trial % 3 == 1 ? 0.02 : 0.3;
+      TlQuat turn = tl_quat_from_rotation(tl_scale(lean, random_vector(42, trial)));
+      TlMat3 to_block =
+          tl_quat_matrix(tl_quat_from_rotation(tl_scale(-0.05, random_vector(43, trial))));
+      TlVec3 v, w;
+      for (uint64_t i = 0; i < MOVES; i++) {
+        if (i % TURNED == 0) v = random_vector(50 + i, trial), w = random_vector(51 + i, trial);
+        x = tl_axpy(x, 0.5 * travel, v);
+        turn = tl_quat_unit(tl_quat_mul(tl_quat_from_rotation(tl_scale(travel, w)), turn));
+        TlFacetQuery q = {
+            .facets = {&brick, &block},
+            .scale = {1, 1},
+            .r = tl_mat_mul(to_block, tl_quat_matrix(turn)),
+            .t = tl_mat_vec(to_block, x),
+            .radius = {radius, sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2])},
+            .skin = 0.44 * sqrt(2 * travel * radius),
+            .bias = 2e-4 * radius,
+            .margin = 0.05};
+        if (kept.made) q.motion = motion_of(&q, &kept);
+        TlFacetContact warm[TL_FACET_CONTACTS], cold[TL_FACET_CONTACTS];
+        TlFacetPair fresh = {0};
+        bool listed;
+        int count = tl_facets_contacts(&kept, &q, warm, &listed);
+        lists += listed;
+        q.motion = 0;
+        int anew = tl_facets_contacts(&fresh, &q, cold, &listed);
+        ck_assert_msg(count == anew, "ratio %d, trial %d, step %d: %d contacts, listed anew %d",
+                      ratio, (int)trial, (int)i, count, anew);
+        double gap = q.margin;
+        for (int c = 0; c < count; c++) {
+          ck_assert_msg(warm[c].gap == cold[c].gap && warm[c].key == cold[c].key,
+                        "ratio %d, trial %d, step %d: gap %.17g, listed anew %.17g", ratio,
+                        (int)trial, (int)i, warm[c].gap, cold[c].gap);
+          gap = tl_min(gap, warm[c].gap);
+        }
+        overlaps += gap < 0;
+        x = tl_axpy(x, tl_max(tl_min(-deep - gap, travel), -travel), out); /* to this depth */
+      }
+    }
+  ck_assert_int_gt(overlaps, 3 * TRIALS * MOVES / 2);
+  ck_assert_int_lt(lists, 3 * TRIALS * MOVES / 4);
+}
+END_TEST
+
 TL_TEST_MAIN("facets", a_followed_pair_has_the_bits_of_one_listed_anew,
-             a_cube_that_lies_flat_has_contacts_about_its_face, edges_beyond_the_list_part_a_pair)
+             a_cube_that_lies_flat_has_contacts_about_its_face, edges_beyond_the_list_part_a_pair,
+             a_brick_on_a_large_block_has_the_bits_of_one_listed_anew)
