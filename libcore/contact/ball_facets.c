@@ -54,11 +54,11 @@ bool tl_ball_facets_serves(const TlShape *a, const TlShape *b) {
   return (tl_shape_alone(a) && b->place->part) || (tl_shape_alone(b) && a->place->part);
 }
 
-bool tl_facets_covered(const TlPlaceShape *solid, int k, TlVec3 point, double near) {
-  for (int j = 0; j < solid->part_count; j++) {
+bool tl_facets_covered(const TlFacets *part, int parts, int k, TlVec3 point, double near) {
+  for (int j = 0; j < parts; j++) {
     TlVec3 there, n;
     if (j == k) continue;
-    double far = tl_facets_nearest(&solid->part[j], point, &there, &n);
+    double far = tl_facets_nearest(&part[j], point, &there, &n);
     if (far < -near || (j < k && far < near)) return true;
   }
   return false;
@@ -78,7 +78,8 @@ TlStatus tl_ball_facets(const TlColliders *x, int64_t a, int64_t b, const TlMat3
     double far = tl_facets_nearest(&solid->part[k], centre, &nearest, &n);
     double gap = scale * far - radius;
     points->lookups++;
-    if (!(gap < margin) || tl_facets_covered(solid, k, nearest, 1e-9 * x->shape[other]->radius_m))
+    if (!(gap < margin) || tl_facets_covered(solid->part, solid->part_count, k, nearest,
+                                             1e-9 * x->shape[other]->radius_m))
       continue;
     TlVec3 out = tl_mat_vec(*turn, n); /* from the solid to the ball */
     TlVec3 middle = tl_axpy(x->position[ball], -(radius + 0.5 * gap), out);

@@ -6,7 +6,7 @@
 #define TL_CONTACT_BALL_FACETS_H
 
 #include "contact/narrow.h"
-#include "model/place_shape.h"
+#include "model/facets.h"
 #include "model/shapes.h"
 
 /* Of a convex polyhedron to x, which lies in its frame; *n: unit, from there to x, of a point within out of
@@ -15,7 +15,7 @@ double tl_facets_nearest(const TlFacets *facets, TlVec3 x, TlVec3 *nearest, TlVe
 
 /* A point of part k of a union that lies in another part, or on the surface of one before it (nearer than
  * `near`), is none of the union's surface. */
-bool tl_facets_covered(const TlPlaceShape *solid, int k, TlVec3 point, double near);
+bool tl_facets_covered(const TlFacets *part, int parts, int k, TlVec3 point, double near);
 
 /* Is one of the pair a sphere in closed form and the other a polyhedron? */
 bool tl_ball_facets_serves(const TlShape *a, const TlShape *b);

@@ -7,6 +7,7 @@
 #include "contact/patches.h"
 #include "contact/smooth_facets.h"
 #include "contact/tractions.h"
+#include "contact/wall_crests.h"
 #include "contact/wall_facets.h"
 #include "contact/wall_places.h"
 #include "contact/ground.h"
@@ -159,7 +160,8 @@ static TlStatus end_points(const TlSearchOptions *options, const TlNearQuery *qu
   const TlColliders *x = query->colliders;
   const TlBoundary end = {.kind = &tl_boundary_plane, .data = plane};
   TlNearQuery q = *query;
-  TlWanted seen = tl_wanted_beside(wanted, tl_wall_places_reach(x, first ? query->a : query->b));
+  TlWanted seen =
+      tl_wanted_beside(wanted, tl_wall_places_reach(x, first ? query->a : query->b, &end));
   size_t had = points->count;
   q.both = false;
   if (!first) {
@@ -266,7 +268,7 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
   if (options->surface && !surface) places = false; /* nodes or elements stand for the surface */
   bool traction = !surface && options->elements && tl_tractions_serve(b->shape[i], b->shape[i]) &&
                   !(boundary->kind->relief && b->shape[i]->place->part);
-  if (places) *wanted = tl_wanted_beside(wanted, tl_wall_places_reach(b, i));
+  if (places) *wanted = tl_wanted_beside(wanted, tl_wall_places_reach(b, i, boundary));
   if (traction)
     return tl_context(tl_tractions_at_wall(b, i, turn, boundary, travel,
                                            options->how == TL_SEARCH_ALL,
@@ -293,6 +295,8 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
   wanted->band = final.band;
   if (status == TL_OK && places)
     status = tl_wall_places(b, i, turn, boundary, &final, surface, had, points);
+  if (status == TL_OK && places && !surface)
+    status = tl_wall_crests(b, i, turn, boundary, final.margin, had, points);
   if (status == TL_OK && facets == TL_WALL_FACETS_MORE)
     status = tl_wall_facets(b, i, turn, boundary, final.margin, points);
   if (status == TL_OK && surface) tl_patches_at_wall(b, i, turn, boundary, had, points);

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "contact/ball_facets.h"
+#include "contact/crests.h"
 #include "contact/descent.h"
 #include "contact/edges.h"
 #include "contact/places.h"
@@ -10,29 +11,34 @@
 
 static const double TWINS = 0.6; /* node spacings: places of one face nearer than this are one */
 static const double TOLERANCE = 1e-5; /* of the smaller radius: what a Newton step may still gain */
-/* Of the smaller radius: a foot this far beside its face counts. Sine of the angle by which a normal at an edge
- * may pass that of a face. */
-static const double BESIDE = 0.02;
+static const double BESIDE =
+    0.02; /* of the smaller radius: a foot this far beside its face counts */
 static const double NEAR_P = 0.05,
                     NEAR_N = 0.995; /* two places this near, of the smaller radius, are one */
-static const double SAMPLED = 0.25; /* of the smaller radius: distance of samples along an edge */
-static const double FACING = 0.3;   /* least slope of phi across an edge */
-enum { NARROWINGS = 12, MOST_SAMPLES = 64, NODE_BITS = 20, ANY_NODE = (1 << NODE_BITS) - 1 };
+enum { NODE_BITS = 20, ANY_NODE = (1 << NODE_BITS) - 1 };
 
 typedef enum Kind { FACE, EDGE, CORNER, KINDS } Kind;
+
+/* The polyhedron: a collider's, or a wall's. */
+typedef struct Solid {
+  const TlFacets *part;
+  int parts;
+  double scale, radius; /* radius: about its centre, unit scale */
+} Solid;
 
 /* Frame of the smooth grain, metres. */
 typedef struct Meeting {
   const TlColliders *colliders;
-  int64_t grain, solid; /* the smooth one and the polyhedron */
-  const TlMat3 *turn;   /* of the smooth grain */
-  bool first;           /* it is a of the pair */
-  TlMat3 m;             /* a point x of the polyhedron, scaled, is at m x + t */
+  int64_t grain; /* the smooth one */
+  Solid solid;
+  const TlMat3 *turn; /* of the smooth grain */
+  bool first;         /* it is a of the pair */
+  TlMat3 m;           /* a point x of the polyhedron, scaled, is at m x + t */
   TlVec3 t;
   TlSmoothPair pair;
   double spacing, limit; /* of nodes; gaps from here on are not wanted */
-  double steep;          /* most slope of the grain's phi */
-  size_t had;            /* places begin here */
+  TlCrestGrain crests;
+  size_t had; /* places begin here */
   TlPoints *points;
 } Meeting;
 
@@ -41,28 +47,22 @@ bool tl_smooth_facets_serves(const TlShape *a, const TlShape *b) {
   return solid->place->part && smooth->avatar && !smooth->place->part && !smooth->place->sharp;
 }
 
-static const TlFacets *part_of(const Meeting *m, int k) {
-  return &m->colliders->shape[m->solid]->place->part[k];
-}
-
 static TlVec3 corner_of(const Meeting *m, const TlFacets *f, int32_t corner) {
-  return tl_add(tl_mat_vec(m->m, tl_scale(m->colliders->scale[m->solid], f->corner[corner])), m->t);
+  return tl_add(tl_mat_vec(m->m, tl_scale(m->solid.scale, f->corner[corner])), m->t);
 }
 
 static TlSmooth plane_of(const Meeting *m, const TlFacets *f, int32_t face) {
   TlVec3 n = tl_mat_vec(m->m, f->normal[face]);
   return (TlSmooth){.kind = TL_SMOOTH_PLANE,
                     .normal = n,
-                    .distance_m =
-                        m->colliders->scale[m->solid] * f->distance[face] + tl_dot(n, m->t)};
+                    .distance_m = m->solid.scale * f->distance[face] + tl_dot(n, m->t)};
 }
 
 /* Does a point of part k's surface lie within another part? */
 static bool covered(const Meeting *m, int k, TlVec3 x) {
-  const TlShape *solid = m->colliders->shape[m->solid];
-  if (solid->place->part_count == 1) return false;
-  TlVec3 own = tl_scale(1 / m->colliders->scale[m->solid], tl_mat_tvec(m->m, tl_sub(x, m->t)));
-  return tl_facets_covered(solid->place, k, own, 1e-9 * solid->radius_m);
+  if (m->solid.parts == 1) return false;
+  TlVec3 own = tl_scale(1 / m->solid.scale, tl_mat_tvec(m->m, tl_sub(x, m->t)));
+  return tl_facets_covered(m->solid.part, m->solid.parts, k, own, 1e-9 * m->solid.radius);
 }
 
 /* Half-way at x, n from the polyhedron to the grain. Kept unless another place says the same and lies deeper. */
@@ -100,7 +100,7 @@ static bool in_face(const Meeting *m, const TlFacets *f, int32_t face, TlVec3 fo
 
 /* From a node at x to the faces of part k that it is near to. */
 static TlStatus add_faces(Meeting *m, int k, int64_t node, TlVec3 x, double gap) {
-  const TlFacets *f = part_of(m, k);
+  const TlFacets *f = &m->solid.part[k];
   double cover = TL_NODE_COVER * m->spacing;
   for (int32_t i = 0; i < f->plane_count; i++) {
     m->pair.field[1] = plane_of(m, f, i);
@@ -116,8 +116,7 @@ static TlStatus add_faces(Meeting *m, int k, int64_t node, TlVec3 x, double gap)
 }
 
 static TlStatus add_faces_of_parts(Meeting *m, int64_t node, TlVec3 x, double gap) {
-  int parts = m->colliders->shape[m->solid]->place->part_count;
-  for (int k = 0; k < parts; k++) TL_TRY(add_faces(m, k, node, x, gap));
+  for (int k = 0; k < m->solid.parts; k++) TL_TRY(add_faces(m, k, node, x, gap));
   return TL_OK;
 }
 
@@ -153,80 +152,21 @@ static TlStatus from_nodes(Meeting *m, double limit) {
 
 /* ---- edges ---- */
 
-typedef struct Edge {
-  TlVec3 from, along; /* along: unit */
-  double length;
-} Edge;
-
-typedef struct Spot { /* of the grain's phi along an edge */
-  double at, phi, slope;
-  TlVec3 x, gradient;
-} Spot;
-
-static Spot look(Meeting *m, const Edge *e, double at) {
-  Spot s = {.at = at, .x = tl_axpy(e->from, at, e->along)};
-  s.phi = tl_smooth_phi(&m->pair.field[0], s.x, &s.gradient, NULL);
-  s.slope = tl_dot(s.gradient, e->along);
-  m->points->lookups++;
-  return s;
-}
-
-/* May a direction across an edge, out of the polyhedron, be a normal there? */
-static bool between(const Meeting *m, const TlFacets *f, const TlFacetEdge *edge, TlVec3 along,
-                    TlVec3 n) {
-  TlVec3 normal[2];
-  for (int s = 0; s < 2; s++) normal[s] = tl_mat_vec(m->m, f->normal[edge->face[s]]);
-  for (int s = 0; s < 2; s++) { /* into the face, away from the edge: behind the other one */
-    TlVec3 into = tl_cross(normal[s], along);
-    if (tl_dot(into, normal[1 - s]) > 0) into = tl_scale(-1, into);
-    if (tl_dot(n, into) > BESIDE) return false;
-  }
-  return true;
-}
-
-/* phi is least between two samples. */
-static TlStatus add_crossing(Meeting *m, int k, int32_t number, const Edge *e, Spot low,
-                             Spot high) {
-  const TlFacets *f = part_of(m, k);
-  Spot s = low;
-  for (int i = 0; i < NARROWINGS && fabs(s.slope) > 1e-3; i++) {
-    double fraction =
-        i % 3 == 2 ? 0.5 : tl_min(tl_max(low.slope / (low.slope - high.slope), 0.05), 0.95);
-    s = look(m, e, low.at + fraction * (high.at - low.at));
-    *(s.slope < 0 ? &low : &high) = s;
-  }
-  TlVec3 out = tl_axpy(s.gradient, -tl_dot(s.gradient, e->along), e->along);
-  double length = tl_norm(out);
-  if (!(s.phi < m->limit) || !(length > FACING)) return TL_OK;
-  TlVec3 n = tl_scale(-1 / length, out);
-  if (!between(m, f, &f->edge[number], e->along, n) || covered(m, k, s.x)) return TL_OK;
-  int64_t sample = (int64_t)(s.at / (SAMPLED * m->pair.size));
-  return keep(m, tl_axpy(s.x, 0.5 * s.phi, n), n, s.phi, key_of(k, EDGE, number, sample),
-              NEAR_P * m->pair.size);
-}
-
 static TlStatus add_edge(Meeting *m, int k, int32_t number) {
-  const TlFacets *f = part_of(m, k);
-  TlVec3 from = corner_of(m, f, f->edge[number].corner[0]),
-         edge = tl_sub(corner_of(m, f, f->edge[number].corner[1]), from);
-  Edge e = {.from = from, .length = tl_norm(edge)};
-  e.along = tl_scale(1 / e.length, edge);
-  double far = m->colliders->radius[m->grain] + m->limit, at = -tl_dot(from, e.along);
-  double beside2 = tl_norm2(tl_axpy(from, at, e.along));
-  if (!(beside2 < far * far)) return TL_OK;
-  double half = sqrt(far * far - beside2), start = tl_max(at - half, 0),
-         end = tl_min(at + half, e.length);
-  if (!(start < end)) return TL_OK;
-  double wanted = ceil((end - start) / (SAMPLED * m->pair.size));
-  int n = wanted < 2 ? 2 : wanted < MOST_SAMPLES ? (int)wanted : MOST_SAMPLES;
-  double step = (end - start) / n;
-  Spot low = look(m, &e, start), last = look(m, &e, end);
-  if (0.5 * (low.phi + last.phi - m->steep * (end - start)) >= m->limit) return TL_OK;
-  for (int i = 1; i <= n; i++) {
-    Spot high = i < n ? look(m, &e, start + i * step) : last;
-    bool near = 0.5 * (low.phi + high.phi - m->steep * step) < m->limit;
-    if (near && low.slope < 0 && high.slope >= 0) TL_TRY(add_crossing(m, k, number, &e, low, high));
-    low = high;
+  const TlFacets *f = &m->solid.part[k];
+  const TlFacetEdge *edge = &f->edge[number];
+  TlVec3 from = corner_of(m, f, edge->corner[0]),
+         way = tl_sub(corner_of(m, f, edge->corner[1]), from);
+  TlCrest crest = {.from = from, .length = tl_norm(way)};
+  TlCrestPlace place[TL_CREST_PLACES];
+  crest.along = tl_scale(1 / crest.length, way);
+  for (int s = 0; s < 2; s++) crest.normal[s] = tl_mat_vec(m->m, f->normal[edge->face[s]]);
+  int count = tl_crest_places(&m->crests, &crest, place, m->points);
+  for (int i = 0; i < count; i++) {
+    const TlCrestPlace *p = &place[i];
+    if (covered(m, k, p->x)) continue;
+    TL_TRY(keep(m, tl_axpy(p->x, 0.5 * p->gap, p->n), p->n, p->gap,
+                key_of(k, EDGE, number, p->number), NEAR_P * m->pair.size));
   }
   return TL_OK;
 }
@@ -235,7 +175,7 @@ static TlStatus add_edge(Meeting *m, int k, int32_t number) {
 
 /* A node of the polyhedron already, but there by the grain's trilinear field. */
 static TlStatus add_corner(Meeting *m, int k, int32_t corner) {
-  const TlFacets *f = part_of(m, k);
+  const TlFacets *f = &m->solid.part[k];
   TlVec3 x = corner_of(m, f, corner), gradient;
   double far = m->colliders->radius[m->grain] + m->limit;
   if (!(tl_norm2(x) < far * far)) return TL_OK;
@@ -247,7 +187,7 @@ static TlStatus add_corner(Meeting *m, int k, int32_t corner) {
     const int32_t *end = f->edge[i].corner;
     if (end[0] != corner && end[1] != corner) continue;
     TlVec3 away = tl_sub(corner_of(m, f, end[end[0] == corner]), x);
-    if (tl_dot(n, tl_unit(away)) > BESIDE) return TL_OK;
+    if (tl_dot(n, tl_unit(away)) > tl_crest_beside) return TL_OK;
   }
   return keep(m, tl_axpy(x, 0.5 * phi, n), n, phi, key_of(k, CORNER, corner, 0),
               NEAR_P * m->pair.size);
@@ -255,47 +195,58 @@ static TlStatus add_corner(Meeting *m, int k, int32_t corner) {
 
 /* ---- all ---- */
 
-static Meeting meeting_of(const TlColliders *c, int64_t a, int64_t b, const TlMat3 *turn_a,
-                          const TlMat3 *turn_b, TlPoints *points) {
-  bool first = !c->shape[a]->place->part;
-  int64_t grain = first ? a : b, solid = first ? b : a;
-  const TlMat3 *turn = first ? turn_a : turn_b, *other = first ? turn_b : turn_a;
-  double size = tl_min(c->radius[a], c->radius[b]), scale = c->scale[grain];
+/* Of a grain with a polyhedron whose centre, turn and radius these are. */
+static Meeting meeting_of(const TlColliders *c, int64_t grain, const TlMat3 *turn,
+                          const Solid *solid, TlVec3 centre, const TlMat3 *other,
+                          TlPoints *points) {
   const TlPlaceShape *place = c->shape[grain]->place;
+  double scale = c->scale[grain], size = tl_min(c->radius[grain], solid->scale * solid->radius);
   return (Meeting){.colliders = c,
                    .grain = grain,
-                   .solid = solid,
+                   .solid = *solid,
                    .turn = turn,
-                   .first = first,
+                   .first = true,
                    .m = tl_mat_tmul(*turn, *other),
-                   .t = tl_mat_tvec(*turn, tl_sub(c->position[solid], c->position[grain])),
+                   .t = tl_mat_tvec(*turn, tl_sub(centre, c->position[grain])),
                    .pair = {.field = {tl_smooth_of(c, grain)},
                             .r = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
                             .size = size,
                             .cell = place->spline.spacing_m * scale,
                             .tolerance = TOLERANCE * size},
                    .spacing = place->spacing * scale,
-                   .steep = sqrt(1 + place->slope * place->slope), /* beyond the grid */
+                   .crests = tl_crest_grain(c, grain, size),
                    .had = points->count,
                    .points = points};
 }
 
+static TlStatus add_edges_and_corners(Meeting *m) {
+  m->crests.limit = m->limit;
+  for (int k = 0; k < m->solid.parts; k++) {
+    const TlFacets *part = &m->solid.part[k];
+    for (int32_t i = 0; i < part->edge_count; i++) TL_TRY(add_edge(m, k, i));
+    for (int32_t i = 0; i < part->corner_count; i++) TL_TRY(add_corner(m, k, i));
+  }
+  return TL_OK;
+}
+
 TlStatus tl_smooth_facets(const TlColliders *c, int64_t a, int64_t b, const TlMat3 *turn_a,
                           const TlMat3 *turn_b, const TlWanted *wanted, TlPoints *points) {
-  Meeting m = meeting_of(c, a, b, turn_a, turn_b, points);
+  bool first = !c->shape[a]->place->part;
+  int64_t grain = first ? a : b, other = first ? b : a;
+  const TlShape *shape = c->shape[other];
+  Solid solid = {shape->place->part, shape->place->part_count, c->scale[other], shape->radius_m};
+  Meeting m = meeting_of(c, grain, first ? turn_a : turn_b, &solid, c->position[other],
+                         first ? turn_b : turn_a, points);
   double reach = tl_edges_reach(c, a, b), least = INFINITY;
   for (size_t k = 0; k < points->count; k++) least = tl_min(least, points->point[k].gap);
   TlWanted seen = tl_wanted_beside(wanted, reach);
   seen.least = least;
   double limit = tl_wanted_limit(&seen);
+  m.first = first;
   m.limit = tl_min(limit, wanted->margin);
-  if (!c->shape[m.grain]->place->convex) TL_TRY(from_nodes(&m, limit));
+  if (!c->shape[grain]->place->convex) TL_TRY(from_nodes(&m, limit));
   TL_TRY(from_deepest(&m));
-  const TlPlaceShape *solid = c->shape[m.solid]->place;
-  for (int k = 0; k < solid->part_count; k++) {
-    for (int32_t i = 0; i < solid->part[k].edge_count; i++) TL_TRY(add_edge(&m, k, i));
-    for (int32_t i = 0; i < solid->part[k].corner_count; i++) TL_TRY(add_corner(&m, k, i));
-  }
+  TL_TRY(add_edges_and_corners(&m));
   points->lookups += m.pair.lookups;
   if (m.pair.broken) return tl_fail(TL_EINPUT, "the distance of a grain is not a number");
   size_t kept = 0;
@@ -303,4 +254,13 @@ TlStatus tl_smooth_facets(const TlColliders *c, int64_t a, int64_t b, const TlMa
     if (points->point[k].gap < wanted->margin) points->point[kept++] = points->point[k];
   points->count = kept;
   return TL_OK;
+}
+
+TlStatus tl_smooth_facets_beside(const TlColliders *c, int64_t i, const TlMat3 *turn,
+                                 const TlFacets *solid, TlVec3 centre, const TlMat3 *turn_solid,
+                                 double radius, double margin, TlPoints *points) {
+  const Solid wall = {solid, 1, 1, radius};
+  Meeting m = meeting_of(c, i, turn, &wall, centre, turn_solid, points);
+  m.limit = margin;
+  return add_edges_and_corners(&m);
 }

@@ -9,26 +9,21 @@
 
 /* ---- a box ---- */
 
-/* The wall's frame in the world, as it stands in this step. */
-typedef struct Frame {
-  TlVec3 centre;
-  TlMat3 turn;
-} Frame;
-
-static Frame frame_of(const TlBoundary *boundary) {
+TlWallFrame tl_wall_frame(const TlBoundary *boundary) {
   const TlBoundarySolid *solid = boundary->data;
-  if (!boundary->drive) return (Frame){solid->centre, solid->turn};
-  return (Frame){tl_placed(&boundary->place, solid->centre),
-                 tl_mat_mul(boundary->place.turn, solid->turn)};
+  if (!boundary->drive) return (TlWallFrame){solid->centre, solid->turn};
+  return (TlWallFrame){tl_placed(&boundary->place, solid->centre),
+                       tl_mat_mul(boundary->place.turn, solid->turn)};
 }
 
 static double part_of(TlVec3 x, int k) {
   return k == 0 ? x.x : k == 1 ? x.y : x.z;
 }
 
-/* Does a ball about x lie over the middle of one face: beyond no more than one pair of faces, and within all
- * others? */
-static bool over_a_face(const TlBoundarySolid *box, TlVec3 x, double radius) {
+bool tl_wall_over_face(const TlBoundary *boundary, TlVec3 centre, double radius) {
+  const TlBoundarySolid *box = boundary->data;
+  TlWallFrame f = tl_wall_frame(boundary);
+  TlVec3 x = tl_mat_tvec(f.turn, tl_sub(centre, f.centre));
   int beyond = 0;
   for (int k = 0; k < 3; k++) beyond += fabs(part_of(x, k)) + radius > 0.5 * box->size[k];
   return beyond <= 1;
@@ -42,10 +37,9 @@ TlWallFacets tl_wall_facets_of(const TlColliders *c, int64_t i, const TlBoundary
   if (boundary->drive && boundary->place.absent) return TL_WALL_FACETS_NONE;
   if (solid->kind == &tl_closed_cylinder) return TL_WALL_FACETS_MORE;
   if (solid->kind != &tl_closed_box) return TL_WALL_FACETS_NONE;
-  Frame f = frame_of(boundary);
-  TlVec3 x = tl_mat_tvec(f.turn, tl_sub(c->position[i], f.centre));
-  return over_a_face(solid, x, c->radius[i] + margin) ? TL_WALL_FACETS_NONE
-                                                      : TL_WALL_FACETS_INSTEAD;
+  return tl_wall_over_face(boundary, c->position[i], c->radius[i] + margin)
+             ? TL_WALL_FACETS_NONE
+             : TL_WALL_FACETS_INSTEAD;
 }
 
 static TlStatus at_box(const TlColliders *c, int64_t i, const TlMat3 *turn,
@@ -53,7 +47,7 @@ static TlStatus at_box(const TlColliders *c, int64_t i, const TlMat3 *turn,
   const TlPlaceShape *place = c->shape[i]->place;
   const double *size = ((const TlBoundarySolid *)boundary->data)->size;
   TlFacets box = tl_facets_of_box(size[0], size[1], size[2]);
-  Frame f = frame_of(boundary);
+  TlWallFrame f = tl_wall_frame(boundary);
   for (int k = 0; k < place->part_count; k++) {
     TlFacetPair none = {.made = false};
     TlFacetQuery query = {
@@ -115,7 +109,8 @@ static TlStatus at_cylinder(const TlColliders *c, int64_t i, const TlMat3 *turn,
       if (!least_along(boundary, tl_posed(&pose, from), tl_posed(&pose, to), margin, &point))
         continue;
       TlVec3 local = tl_scale(1 / pose.scale, tl_mat_tvec(pose.r, tl_sub(point.p, pose.x)));
-      if (tl_facets_covered(place, k, local, 1e-9 * shape->radius_m)) continue;
+      if (tl_facets_covered(place->part, place->part_count, k, local, 1e-9 * shape->radius_m))
+        continue;
       point.key = TL_PLACE_KEY - 1 - (int64_t)e * place->part_count - k;
       TL_TRY(tl_points_add(points, point));
     }

@@ -12,6 +12,16 @@
 #include "contact/narrow.h"
 #include "model/shapes.h"
 
+/* Frame of a wall that is a box or a cylinder, as it stands in this step. */
+typedef struct TlWallFrame {
+  TlVec3 centre;
+  TlMat3 turn;
+} TlWallFrame;
+TlWallFrame tl_wall_frame(const TlBoundary *boundary);
+/* Does a ball about the centre lie over the middle of one face of a box: beyond no more than one pair of faces, and
+ * within all others? */
+bool tl_wall_over_face(const TlBoundary *boundary, TlVec3 centre, double radius);
+
 typedef enum TlWallFacets {
   TL_WALL_FACETS_NONE,   /* nodes see all that touches */
   TL_WALL_FACETS_MORE,   /* beside nodes */

@@ -9,7 +9,10 @@
 enum { ROUNDS = 8 };
 static const double TOLERANCE = 1e-4; /* of the radius: what a round may still gain */
 static const double FLAT = 0.3;       /* least curvature over 1/radius */
-static const double COVER = 0.2;   /* node spacings: a surface comes no farther below its nodes */
+static const double COVER = 0.2; /* node spacings: a surface comes no farther below its nodes */
+static const double BENT = 1e-3; /* of the radius: differences that tell how a boundary bends */
+static const double ROUND =
+    0.25; /* of that over a round wall's radius: farther below them, since it bends away */
 static const double LONGEST = 0.7; /* node spacings: longest step of a search */
 
 /* What a look at one point of the body frame, at unit scale, says. */
@@ -19,7 +22,25 @@ typedef struct Look {
   double f, gain;    /* F, and what it falls by on that step */
 } Look;
 
-/* Curvatures of the grain across n, by their amount and not below FLAT/radius: the step leads down. */
+/* Second derivatives of the boundary's phi in directions u and v of the body frame, by differences of its normal. */
+static bool bends_of(const TlShape *shape, const TlPose *pose, const TlBoundary *boundary, TlVec3 x,
+                     TlVec3 u, TlVec3 v, double bend[3]) {
+  double step = BENT * shape->radius_m, phi;
+  TlVec3 along[2] = {u, v}, change[2];
+  for (int k = 0; k < 2; k++) {
+    TlVec3 up, down;
+    if (!tl_boundary_phi(boundary, tl_posed(pose, tl_axpy(x, step, along[k])), &phi, &up) ||
+        !tl_boundary_phi(boundary, tl_posed(pose, tl_axpy(x, -step, along[k])), &phi, &down))
+      return false;
+    change[k] = tl_mat_tvec(pose->r, tl_scale(0.5 / step, tl_sub(up, down)));
+  }
+  bend[0] = tl_dot(u, change[0]);
+  bend[1] = tl_dot(v, change[0]);
+  bend[2] = tl_dot(v, change[1]);
+  return true;
+}
+
+/* Curvatures of both across n, by their amount and not below FLAT/radius: the step leads down. */
 static bool look_at(const TlShape *shape, const TlPose *pose, const TlBoundary *boundary, TlVec3 x,
                     Look *look) {
   TlVec3 g;
@@ -29,8 +50,12 @@ static bool look_at(const TlShape *shape, const TlPose *pose, const TlBoundary *
   wall_phi /= pose->scale;
   TlVec3 n = tl_mat_tvec(pose->r, look->wall), u, v;
   tl_tangents(n, &u, &v);
-  double uu = tl_dot(u, tl_sym_vec(h, u)), uv = tl_dot(u, tl_sym_vec(h, v)),
-         vv = tl_dot(v, tl_sym_vec(h, v)), least = FLAT / shape->radius_m;
+  double bend[3] = {0}, least = FLAT / shape->radius_m;
+  if (boundary->kind->exact && boundary->kind != &tl_boundary_plane &&
+      !bends_of(shape, pose, boundary, x, u, v, bend))
+    return false;
+  double uu = bend[0] + tl_dot(u, tl_sym_vec(h, u)), uv = bend[1] + tl_dot(u, tl_sym_vec(h, v)),
+         vv = bend[2] + tl_dot(v, tl_sym_vec(h, v));
   double mean = 0.5 * (uu + vv), half = 0.5 * (uu - vv), spread = sqrt(half * half + uv * uv);
   double low = tl_max(fabs(mean - spread), least), high = tl_max(fabs(mean + spread), least);
   double turn = spread > 0 ? 0.5 * (high - low) / spread : 0, middle = 0.5 * (high + low);
@@ -71,8 +96,21 @@ bool tl_wall_places_serves(const TlShape *shape) {
   return shape->avatar && shape->place && shape->place->near && !shape->place->sharp;
 }
 
-double tl_wall_places_reach(const TlColliders *c, int64_t i) {
-  return tl_wall_places_serves(c->shape[i]) ? COVER * c->shape[i]->node_spacing * c->scale[i] : 0;
+/* Radius of a wall that is round outside; 0: another. */
+static double round_outside(const TlBoundary *boundary) {
+  if (boundary->kind == &tl_boundary_ring) {
+    const TlBoundaryRing *g = boundary->data;
+    return g->radius_m + g->thickness_m;
+  }
+  const TlBoundarySolid *solid = boundary->data;
+  return boundary->kind == &tl_boundary_solid && solid->kind == &tl_closed_cylinder ? solid->size[0]
+                                                                                    : 0;
+}
+
+double tl_wall_places_reach(const TlColliders *c, int64_t i, const TlBoundary *boundary) {
+  if (!tl_wall_places_serves(c->shape[i])) return 0;
+  double spacing = c->shape[i]->node_spacing * c->scale[i], radius = round_outside(boundary);
+  return spacing * (radius > 0 ? tl_min(TL_NODE_COVER, COVER + ROUND * spacing / radius) : COVER);
 }
 
 /* The nodes that show where the surface is near the end's plane all lie over the end, and so does what is between

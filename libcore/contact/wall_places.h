@@ -14,7 +14,7 @@
 
 /* How much farther than wanted nodes must be sought, so that one is found beside each place; 0: the
  * shape is not served. */
-double tl_wall_places_reach(const TlColliders *colliders, int64_t i);
+double tl_wall_places_reach(const TlColliders *colliders, int64_t i, const TlBoundary *boundary);
 bool tl_wall_places_serves(const TlShape *shape);
 /* The flat end of a cylinder that a served grain lies over, with all of its surface that is within the margin of the
  * end's plane: then it meets nothing of the cylinder but that plane. False: there is no such end. */

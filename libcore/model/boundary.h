@@ -42,6 +42,7 @@ typedef struct TlBoundaryKind {
   /* Heights whose bilinear patches the boundary consists of (contact/ground.h); NULL: it has none. */
   TlRelief (*relief)(const void *data);
   bool exact; /* phi is the true distance however far */
+  bool edged; /* it has convex edges or rims: a grain there touches no face of it */
   /* Bodies for which phi says false are flagged TL_BODY_OUTSIDE. */
   bool has_outside;
   /* Class of the surface nearest to the point; NULL: it has none. */

@@ -21,5 +21,9 @@ static bool ring_phi(const void *data, TlVec3 point, double *phi, TlVec3 *normal
   return true;
 }
 
-const TlBoundaryKind tl_boundary_ring = {
-    .name = "ring", .phi = ring_phi, .lipschitz = 1, .exact = true, .has_outside = false};
+const TlBoundaryKind tl_boundary_ring = {.name = "ring",
+                                         .phi = ring_phi,
+                                         .lipschitz = 1,
+                                         .exact = true,
+                                         .edged = true,
+                                         .has_outside = false};

@@ -8,5 +8,9 @@ static bool solid_phi(const void *data, TlVec3 point, double *phi, TlVec3 *norma
   return true;
 }
 
-const TlBoundaryKind tl_boundary_solid = {
-    .name = "solid", .phi = solid_phi, .lipschitz = 1, .exact = true, .has_outside = false};
+const TlBoundaryKind tl_boundary_solid = {.name = "solid",
+                                          .phi = solid_phi,
+                                          .lipschitz = 1,
+                                          .exact = true,
+                                          .edged = true,
+                                          .has_outside = false};

@@ -1,5 +1,6 @@
-/* Polyhedra at walls that are boxes and cylinders, against separating axes and against many points of their
- * surface: edges that cross an edge of the wall, or lie on its round, are seen. */
+/* Grains at walls that are boxes, cylinders and pipes. Polyhedra, against separating axes and against many points of
+ * their surface: edges that cross an edge of the wall, or lie on its round, are seen. Balls on a grid, whose depth is
+ * their radius less the exact distance of the centre: edges, corners and rims are seen, and posts thinner than they. */
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -7,10 +8,11 @@
 #include "contact/search.h"
 #include "contact/wall_facets.h"
 #include "post/overlap_convex.h"
+#include "shape/superellipsoid.h"
 
-enum { BOX = 1, CROSS, POSES = 300 };
+enum { BOX = 1, CROSS, BALL, POSES = 300 };
 static const double SIDE[3] = {0.01, 0.008, 0.006}, ARM[2] = {0.016, 0.005},
-                    WALL[3] = {0.03, 0.02, 0.05};
+                    WALL[3] = {0.03, 0.02, 0.05}, RADIUS = 0.01;
 
 typedef struct Scene {
   TlShapes shapes;
@@ -200,6 +202,131 @@ START_TEST(edges_on_a_cylinder_are_as_deep_as_the_deepest_of_their_points) {
 }
 END_TEST
 
+/* ---- balls on a grid ---- */
+
+/* A point of the wall in its own frame, and a direction out of it there. */
+typedef struct Spot {
+  TlVec3 on, out;
+} Spot;
+
+typedef Spot SpotOf(const double *size, double u, double v);
+
+static Spot box_edge(const double *size, double u, double v) {
+  return (Spot){tl_vec3(0.5 * size[0], 0.5 * size[1], (v - 0.5) * size[2]),
+                tl_vec3(cos(0.5 * M_PI * u), sin(0.5 * M_PI * u), 0)};
+}
+
+static Spot box_corner(const double *size, double u, double v) {
+  return (Spot){tl_vec3(0.5 * size[0], 0.5 * size[1], 0.5 * size[2]),
+                tl_unit(tl_vec3(u, v, 1 - 0.5 * (u + v)))};
+}
+
+static Spot post(const double *size, double u, double v) {
+  TlVec3 out = tl_vec3(cos(2 * M_PI * u), sin(2 * M_PI * u), 0);
+  return (Spot){tl_axpy(tl_vec3(0, 0, (v - 0.5) * size[1]), size[0], out), out};
+}
+
+static Spot rim(const double *size, double u, double v) {
+  Spot s = post(size, u, v);
+  s.on.z = 0.5 * size[1];
+  s.out = tl_axpy(tl_scale(sin(0.5 * M_PI * v), s.out), cos(0.5 * M_PI * v), tl_vec3(0, 0, 1));
+  return s;
+}
+
+/* Of a pipe: inner radius, length, thickness. */
+static Spot inner_rim(const double *size, double u, double v) {
+  Spot s = rim(size, u, v);
+  s.out = tl_vec3(-s.out.x, -s.out.y, s.out.z);
+  return s;
+}
+
+static Spot outer_rim(const double *size, double u, double v) {
+  const double outside[2] = {size[0] + size[2], size[1]};
+  return rim(outside, u, v);
+}
+
+/* As deep as its centre says, 0.1 to 3% of the radius. Unseen: the fraction that nodes miss at least. */
+static void check_balls(Scene *s, const double *size, SpotOf *spot_of, double unseen) {
+  int missed = 0;
+  for (uint64_t i = 0; i < POSES; i++) {
+    Spot spot = spot_of(size, tl_random_uniform(8, 0, i), tl_random_uniform(8, 1, i));
+    double phi, depth = RADIUS * (1e-3 + 0.029 * tl_random_uniform(8, 2, i));
+    TlVec3 n, x = in_world(s, tl_axpy(spot.on, RADIUS - depth, spot.out));
+    TlPoint found = {.gap = INFINITY};
+    ck_assert(tl_boundary_phi(&s->wall, x, &phi, &n));
+    put(s, BALL, x, tl_test_turn(9, i));
+    missed += !(gap_of(s, TL_EDGES_NODES, 1e-3 * RADIUS, &found) < 0);
+    double gap = gap_of(s, TL_EDGES_PLACES, 1e-3 * RADIUS, &found);
+    ck_assert_msg(fabs(gap - (phi - RADIUS)) < 5e-4 * RADIUS, "pose %d: %g of %g", (int)i, -gap,
+                  RADIUS - phi);
+    ck_assert_double_gt(tl_dot(found.n, n), 0.998);
+  }
+  ck_assert_int_ge(missed, (int)(unseen * POSES));
+}
+
+static void add_ball(Scene *s, TlAvatar *avatar) {
+  CK_OK(tl_avatar_superellipsoid(RADIUS, RADIUS, RADIUS, 1, 1, RADIUS / 14, 300, avatar));
+  CK_OK(tl_shapes_add(&s->shapes, BALL, avatar));
+}
+
+START_TEST(a_ball_on_edges_and_corners_of_a_box_is_as_deep_as_its_centre_says) {
+  static const double plate[3] = {0.04, 0.002, 0.05};
+  for (int thin = 0; thin < 2; thin++) {
+    const double *size = thin ? plate : WALL;
+    TlAvatar avatar;
+    Scene s;
+    open_scene(&s, &tl_closed_box, size);
+    add_ball(&s, &avatar);
+    check_balls(&s, size, box_edge, 0.5);
+    check_balls(&s, size, box_corner, 0.5);
+    drive(&s);
+    check_balls(&s, size, box_edge, 0.5);
+    close_scene(&s);
+    tl_avatar_free(&avatar);
+  }
+}
+END_TEST
+
+START_TEST(a_ball_on_posts_and_their_rims_is_as_deep_as_its_centre_says) {
+  static const double radius[] = {1, 0.3, 0.1}; /* of the ball's */
+  for (int k = 0; k < 3; k++) {
+    const double size[TL_CLOSED_SIZES] = {radius[k] * RADIUS, 0.08};
+    TlAvatar avatar;
+    Scene s;
+    open_scene(&s, &tl_closed_cylinder, size);
+    add_ball(&s, &avatar);
+    check_balls(&s, size, post, 0.1);
+    check_balls(&s, size, rim, 0.5);
+    drive(&s);
+    check_balls(&s, size, rim, 0.5);
+    close_scene(&s);
+    tl_avatar_free(&avatar);
+  }
+}
+END_TEST
+
+START_TEST(a_ball_on_the_rims_of_a_pipe_is_as_deep_as_its_centre_says) {
+  const TlBoundaryRing ring = {{0.1, -0.2, 0.3}, {0.6, 0, 0.8}, 0.03, 0.05, 0.004};
+  const double size[3] = {ring.radius_m, ring.length_m, ring.thickness_m};
+  TlAvatar avatar;
+  Scene s;
+  open_scene(&s, &tl_closed_cylinder, (double[TL_CLOSED_SIZES]){0.01, 0.01});
+  s.solid.turn = (TlMat3){{{0.8, 0, 0.6}, {0, 1, 0}, {-0.6, 0, 0.8}}}; /* z to the pipe's axis */
+  s.wall = (TlBoundary){.kind = &tl_boundary_ring, .data = &ring};
+  add_ball(&s, &avatar);
+  for (int moved = 0; moved < 2; moved++) {
+    if (moved) drive(&s);
+    check_balls(&s, size, inner_rim, 0.5);
+    check_balls(&s, size, outer_rim, 0.5);
+  }
+  close_scene(&s);
+  tl_avatar_free(&avatar);
+}
+END_TEST
+
 TL_TEST_MAIN("wall facets", a_box_at_the_edge_of_a_box_has_the_depth_of_their_separating_axes,
              over_a_face_nodes_are_asked,
-             edges_on_a_cylinder_are_as_deep_as_the_deepest_of_their_points)
+             edges_on_a_cylinder_are_as_deep_as_the_deepest_of_their_points,
+             a_ball_on_edges_and_corners_of_a_box_is_as_deep_as_its_centre_says,
+             a_ball_on_posts_and_their_rims_is_as_deep_as_its_centre_says,
+             a_ball_on_the_rims_of_a_pipe_is_as_deep_as_its_centre_says)
