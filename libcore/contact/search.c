@@ -254,8 +254,10 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
   size_t had = points->count;
   bool lists = options->how == TL_SEARCH_NEAR && !boundary->drive;
   bool places = options->edges == TL_EDGES_PLACES && !boundary->kind->relief;
+  /* a patch is that of a flat wall: one with edges is met by elements */
+  bool elements = options->elements && tl_tractions_serve(b->shape[i], b->shape[i]);
   bool surface = places && options->surface && tl_wall_places_serves(b->shape[i]) &&
-                 b->shape[i]->place->convex;
+                 b->shape[i]->place->convex && !(elements && boundary->kind->edged);
   TlWanted final = *wanted;
   if (places && options->surface && b->shape[i]->place->part &&
       boundary->kind == &tl_boundary_plane)
@@ -266,8 +268,7 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
   if (facets == TL_WALL_FACETS_INSTEAD)
     return tl_wall_facets(b, i, turn, boundary, wanted->margin, points);
   if (options->surface && !surface) places = false; /* nodes or elements stand for the surface */
-  bool traction = !surface && options->elements && tl_tractions_serve(b->shape[i], b->shape[i]) &&
-                  !(boundary->kind->relief && b->shape[i]->place->part);
+  bool traction = !surface && elements && !(boundary->kind->relief && b->shape[i]->place->part);
   if (places) *wanted = tl_wanted_beside(wanted, tl_wall_places_reach(b, i, boundary));
   if (traction)
     return tl_context(tl_tractions_at_wall(b, i, turn, boundary, travel,

@@ -63,7 +63,7 @@ static TlStatus insert(TlShapes *shapes, TlShape *shape) {
 /* ---- elements of their surfaces ---- */
 
 /* Two convex grains of grids have patches, two polyhedra their faces (contact/search.h): elements are for
- * all other pairs of shapes with nodes, and for curved grains on terrain. */
+ * all other pairs of shapes with nodes, and for curved grains on terrain and on edges of walls. */
 static bool wants_elements(const TlShapes *shapes) {
   bool smooth = false, faces = false;
   for (size_t i = 0; i < shapes->count; i++) {
@@ -72,7 +72,7 @@ static bool wants_elements(const TlShapes *shapes) {
     if (shapes->shape[i]->avatar && !place->part) smooth = true;
     if (!place->part && !place->convex) return true;
   }
-  return smooth && (faces || shapes->ground);
+  return smooth && (faces || shapes->ground || shapes->edged);
 }
 
 static TlStatus add_elements(TlShapes *shapes) {

@@ -50,9 +50,9 @@ typedef struct TlShapes {
   TlShape **shape; /* sorted by id; the structs do not move */
   size_t count, capacity;
   bool places; /* each shape that is added gets its TlPlaceShape: set before the first */
-  bool
-      surface; /* with `places`: shapes get elements (model/elements.h) when a pair of them needs some: set
-                   before the first */
+  /* With `places`: shapes get elements (model/elements.h) when a pair of them, or one at a wall, needs some. edged:
+   * some wall has edges (boundary.h). Set both before the first. */
+  bool surface, edged;
   bool elements; /* they do */
   bool ground;   /* shapes that are added get their TlGroundShape: set before the first */
   bool balls;    /* shapes that seek their points from others' nodes are among them (narrow.h) */

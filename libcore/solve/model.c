@@ -111,6 +111,8 @@ TlStatus tl_model_new(TlModel **model, const TlSolverConfig *config, TlAvatarSou
   TlStatus status = TL_NEW(m->shapes, 1);
   if (status == TL_OK) m->shapes->places = m->search.edges == TL_EDGES_PLACES;
   if (status == TL_OK) m->shapes->surface = m->search.elements;
+  for (int k = 0; k < boundary_count && status == TL_OK; k++)
+    m->shapes->edged = m->shapes->edged || boundaries[k].kind->edged;
   if (status == TL_OK) status = own_materials(m, config);
   if (status == TL_OK) status = own_boundaries(m, boundaries);
   if (status != TL_OK) tl_model_free(m);
