@@ -1,5 +1,6 @@
 #include "contact/crests.h"
 
+#include "contact/ball_facets.h"
 #include "model/place_shape.h"
 #include "model/shapes.h"
 
@@ -7,7 +8,8 @@
 
 static const double SAMPLED = 0.25; /* of the smaller radius: distance of samples along an edge */
 static const double FACING = 0.3;   /* least slope of phi across an edge */
-enum { NARROWINGS = 12, MOST_SAMPLES = 2 * TL_CREST_PLACES, ROUND_SAMPLES = 12 };
+static const double FLAT = 0.98; /* cosine of the normals of a face and of a rim that it lies on */
+enum { NARROWINGS = 12, MOST_SAMPLES = 64, ROUND_SAMPLES = 12 };
 
 const double tl_crest_beside = 0.02;
 
@@ -18,6 +20,21 @@ TlCrestGrain tl_crest_grain(const TlColliders *c, int64_t i, double size) {
                         .size = size,
                         .steep = sqrt(1 + slope * slope), /* beyond the grid */
                         .limit = INFINITY};
+}
+
+TlCrestGrain tl_crest_part(const TlColliders *c, int64_t i, int k, double size) {
+  return (TlCrestGrain){.facets = &c->shape[i]->place->part[k],
+                        .scale = c->scale[i],
+                        .radius = c->radius[i],
+                        .size = size,
+                        .steep = 1,
+                        .limit = INFINITY};
+}
+
+static double phi_at(const TlCrestGrain *g, TlVec3 x, TlVec3 *gradient) {
+  TlVec3 nearest;
+  if (!g->facets) return tl_smooth_phi(&g->field, x, gradient, NULL);
+  return g->scale * tl_facets_nearest(g->facets, tl_scale(1 / g->scale, x), &nearest, gradient);
 }
 
 typedef struct Spot { /* of the grain's phi along an edge */
@@ -40,7 +57,7 @@ static Spot look(const TlCrestGrain *g, const TlCrest *c, double at, TlPoints *p
   } else {
     s.x = tl_axpy(c->from, at, c->along);
   }
-  s.phi = tl_smooth_phi(&g->field, s.x, &s.gradient, NULL);
+  s.phi = phi_at(g, s.x, &s.gradient);
   s.slope = tl_dot(s.gradient, s.along);
   points->lookups++;
   return s;
@@ -64,22 +81,54 @@ static int64_t number_of(const TlCrestGrain *g, const TlCrest *c, double at) {
   return (int64_t)(at / step);
 }
 
-/* phi is least between two samples. False: there is no place. */
+/* At a spot whose gradient may be the mean of two, with lengths whose mean is `apart`; 0: it is one. False: there is
+ * no place. */
+static bool place_at(const TlCrestGrain *g, const TlCrest *c, const Spot *s, double apart,
+                     TlCrestPlace *place) {
+  TlVec3 out = tl_axpy(s->gradient, -tl_dot(s->gradient, s->along), s->along);
+  double length = tl_norm(out), gap = apart > 0 ? s->phi * apart / length : s->phi;
+  if (!(gap < g->limit) || !(length > FACING)) return false;
+  *place = (TlCrestPlace){.x = s->x,
+                          .n = tl_scale(-1 / length, out),
+                          .at = s->at,
+                          .gap = gap,
+                          .number = number_of(g, c, s->at)};
+  return between(c, s, place->n);
+}
+
+/* phi is least between two samples. */
 static bool crossing(const TlCrestGrain *g, const TlCrest *c, Spot low, Spot high,
                      TlCrestPlace *place, TlPoints *points) {
   Spot s = low;
   for (int i = 0; i < NARROWINGS && fabs(s.slope) > 1e-3; i++) {
-    double fraction =
-        i % 3 == 2 ? 0.5 : tl_min(tl_max(low.slope / (low.slope - high.slope), 0.05), 0.95);
+    bool halve = g->facets || i % 3 == 2; /* slopes of flat faces jump */
+    double zero = low.slope / (low.slope - high.slope),
+           fraction = halve ? 0.5 : tl_min(tl_max(zero, 0.05), 0.95);
     s = look(g, c, low.at + fraction * (high.at - low.at), points);
     *(s.slope < 0 ? &low : &high) = s;
   }
-  TlVec3 out = tl_axpy(s.gradient, -tl_dot(s.gradient, s.along), s.along);
-  double length = tl_norm(out);
-  if (!(s.phi < g->limit) || !(length > FACING)) return false;
-  *place = (TlCrestPlace){
-      .x = s.x, .n = tl_scale(-1 / length, out), .gap = s.phi, .number = number_of(g, c, s.at)};
-  return between(c, &s, place->n);
+  bool edge = g->facets && fabs(s.slope) > 1e-3; /* one of the grain's lies between the two */
+  double weight = edge ? high.slope / (high.slope - low.slope) : 1;
+  if (edge) s.gradient = tl_axpy(tl_scale(weight, low.gradient), 1 - weight, high.gradient);
+  return place_at(g, c, &s, edge, place);
+}
+
+/* A face lies on the rim: to the places that were found, the lowest of which counts in place of this spot, others to its
+ * sides are added. Their number. */
+static int add_flat(const TlCrestGrain *g, const TlCrest *c, double at, TlCrestPlace *place,
+                    int found, TlPoints *points) {
+  double step = tl_min(0.5 * M_PI * c->radius, 0.5 * g->size), gap = INFINITY;
+  int count = found;
+  for (int k = 0; k < found; k++)
+    if (place[k].gap < gap) gap = place[k].gap, at = place[k].at;
+  for (int k = -1; k <= 2; k++) {
+    Spot s = look(g, c, at + k * step, points);
+    if (!place_at(g, c, &s, 0, &place[count])) continue;
+    bool known = false;
+    for (int i = 0; i < count; i++) known = known || place[i].number == place[count].number;
+    count += !known;
+  }
+  return count;
 }
 
 /* The part of the edge that the grain may reach: false, none. */
@@ -119,12 +168,15 @@ int tl_crest_places(const TlCrestGrain *g, const TlCrest *c, TlCrestPlace place[
   double step = (end - start) / n;
   Spot low = look(g, c, start, points), last = look(g, c, end, points);
   if (0.5 * (low.phi + last.phi - g->steep * (end - start)) >= g->limit) return 0;
+  Spot least = low.phi < last.phi ? low : last;
   for (int i = 1; i <= n; i++) {
     Spot high = i < n ? look(g, c, start + i * step, points) : last;
     bool near = 0.5 * (low.phi + high.phi - g->steep * step) < g->limit;
     if (near && low.slope < 0 && high.slope >= 0)
       count += crossing(g, c, low, high, &place[count], points);
+    if (high.phi < least.phi) least = high;
     low = high;
   }
-  return count;
+  bool flat = g->facets && c->radius > 0 && -tl_dot(least.gradient, c->normal[0]) > FLAT;
+  return flat ? add_flat(g, c, least.at, place, count, points) : count;
 }

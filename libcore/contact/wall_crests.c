@@ -1,5 +1,6 @@
 #include "contact/wall_crests.h"
 
+#include "contact/ball_facets.h"
 #include "contact/crests.h"
 #include "contact/places.h"
 #include "contact/smooth_facets.h"
@@ -9,6 +10,7 @@
 /* Of the grain's radius: a node or a place of a face this near to one on an edge, and no deeper by LESS, says the same
  * with a normal that is less sure: beside an edge the wall's normals fan out. */
 static const double NEAR = 0.05, LESS = 1e-3;
+enum { NUMBER_BITS = 20, RIMS_KEY = 1 << 12 /* above the keys of edges (wall_facets.h) */ };
 
 /* A grain, and a wall that is round about an axis. */
 typedef struct Rims {
@@ -36,12 +38,32 @@ static Rims rims_of(const TlColliders *c, int64_t i, const TlMat3 *turn, TlVec3 
   return r;
 }
 
-/* Both rims of this radius; side: 1, the round face looks away from the axis; -1: to it. */
-static TlStatus add_rims(const Rims *r, double radius, double side, int64_t first) {
-  enum { MOST_NUMBER = 1 << 20 };
+static TlStatus add_rim(const Rims *r, const TlCrestGrain *grain, const TlCrest *rim, int part,
+                        int64_t first) {
   const TlColliders *c = r->colliders;
-  TlCrestGrain grain = tl_crest_grain(c, r->grain, tl_min(c->radius[r->grain], radius));
-  grain.limit = r->margin;
+  const TlPlaceShape *place = c->shape[r->grain]->place;
+  TlCrestPlace found[TL_CREST_PLACES];
+  int count = tl_crest_places(grain, rim, found, r->points);
+  for (int k = 0; k < count; k++) {
+    TlVec3 local = tl_scale(1 / c->scale[r->grain], found[k].x);
+    if (place->part_count > 1 && tl_facets_covered(place->part, place->part_count, part, local,
+                                                   1e-9 * c->shape[r->grain]->radius_m))
+      continue;
+    TlVec3 x = tl_axpy(found[k].x, 0.5 * found[k].gap, found[k].n);
+    TL_TRY(tl_points_add(r->points,
+                         (TlPoint){.p = tl_add(c->position[r->grain], tl_mat_vec(*r->turn, x)),
+                                   .n = tl_mat_vec(*r->turn, found[k].n),
+                                   .gap = found[k].gap,
+                                   .key = first - found[k].number}));
+  }
+  return TL_OK;
+}
+
+/* Both rims of this radius; side: 1, the round face looks away from the axis; -1: to it. */
+static TlStatus add_rims(const Rims *r, double radius, double side, int64_t number) {
+  const TlColliders *c = r->colliders;
+  const TlPlaceShape *place = c->shape[r->grain]->place;
+  double size = tl_min(c->radius[r->grain], radius);
   for (int end = 0; end < 2; end++) {
     TlVec3 out = tl_scale(end ? 1 : -1, r->axis);
     TlCrest rim = {.from = tl_axpy(r->centre, r->half, out),
@@ -50,16 +72,12 @@ static TlStatus add_rims(const Rims *r, double radius, double side, int64_t firs
                    .across = r->across,
                    .normal = {out},
                    .side = side};
-    TlCrestPlace place[TL_CREST_PLACES];
-    int count = tl_crest_places(&grain, &rim, place, r->points);
-    for (int k = 0; k < count; k++) {
-      TlVec3 x = tl_axpy(place[k].x, 0.5 * place[k].gap, place[k].n);
-      TL_TRY(tl_points_add(
-          r->points,
-          (TlPoint){.p = tl_add(c->position[r->grain], tl_mat_vec(*r->turn, x)),
-                    .n = tl_mat_vec(*r->turn, place[k].n),
-                    .gap = place[k].gap,
-                    .key = TL_PLACE_KEY - 1 - (first + end) * MOST_NUMBER - place[k].number}));
+    for (int k = 0; k == 0 || k < place->part_count; k++) {
+      TlCrestGrain grain =
+          place->part ? tl_crest_part(c, r->grain, k, size) : tl_crest_grain(c, r->grain, size);
+      int64_t rims = RIMS_KEY + (number + end) * TL_FACET_PARTS + k;
+      grain.limit = r->margin;
+      TL_TRY(add_rim(r, &grain, &rim, k, TL_PLACE_KEY - 1 - (rims << NUMBER_BITS)));
     }
   }
   return TL_OK;
@@ -101,6 +119,7 @@ static TlStatus add_crests(const TlColliders *c, int64_t i, const TlMat3 *turn,
                            const TlBoundary *boundary, double margin, TlPoints *points) {
   if (boundary->kind == &tl_boundary_ring) return at_pipe(c, i, turn, boundary, margin, points);
   const TlBoundarySolid *solid = boundary->data;
+  if (solid->kind == &tl_closed_box && c->shape[i]->place->part) return TL_OK;
   if (solid->kind == &tl_closed_box) return at_box(c, i, turn, boundary, margin, points);
   if (solid->kind != &tl_closed_cylinder) return TL_OK;
   return at_cylinder(c, i, turn, boundary, margin, points);
@@ -123,10 +142,12 @@ static void drop_beside(size_t had, size_t first, double radius, TlPoints *point
 
 TlStatus tl_wall_crests(const TlColliders *c, int64_t i, const TlMat3 *turn,
                         const TlBoundary *boundary, double margin, size_t had, TlPoints *points) {
+  const TlShape *shape = c->shape[i];
   size_t first = points->count;
-  if (!boundary->kind->edged || !tl_wall_places_serves(c->shape[i])) return TL_OK;
+  bool faces = shape->place && shape->place->part;
+  if (!boundary->kind->edged || !(faces || tl_wall_places_serves(shape))) return TL_OK;
   if (boundary->drive && boundary->place.absent) return TL_OK;
   TL_TRY(add_crests(c, i, turn, boundary, margin, points));
-  drop_beside(had, first, c->radius[i], points);
+  if (!faces) drop_beside(had, first, c->radius[i], points);
   return TL_OK;
 }

@@ -5,6 +5,7 @@
 #include "support/tltest.h"
 
 #include "base/par.h"
+#include "contact/ball_facets.h"
 #include "contact/search.h"
 #include "contact/wall_facets.h"
 #include "post/overlap_convex.h"
@@ -202,6 +203,96 @@ START_TEST(edges_on_a_cylinder_are_as_deep_as_the_deepest_of_their_points) {
 }
 END_TEST
 
+/* ---- rims ---- */
+
+/* Least of the box's distance on rims of these radii, not far from an angle, and of the wall's at the box's corners. */
+static double least_on_rims(const Scene *s, const double *radius, int rims, double half,
+                            double around, TlVec3 x, TlQuat q) {
+  enum { POINTS = 2000 };
+  TlFacets box = tl_facets_of_box(SIDE[0], SIDE[1], SIDE[2]);
+  double least = INFINITY, phi;
+  TlVec3 nearest, n;
+  for (int r = 0; r < rims; r++)
+    for (int k = 0; k < POINTS; k++) {
+      double arc = tl_min(2 * M_PI, 0.03 / radius[r]), a = around + arc * (k - POINTS / 2) / POINTS;
+      TlVec3 p = in_world(s, tl_vec3(radius[r] * cos(a), radius[r] * sin(a), half));
+      TlVec3 own = tl_quat_rotate(tl_quat_conj(q), tl_sub(p, x));
+      least = tl_min(least, tl_facets_nearest(&box, own, &nearest, &n));
+    }
+  for (int k = 0; k < 8; k++) {
+    TlVec3 p = {(k & 1 ? 0.5 : -0.5) * SIDE[0], (k & 2 ? 0.5 : -0.5) * SIDE[1],
+                (k & 4 ? 0.5 : -0.5) * SIDE[2]};
+    if (tl_boundary_phi(&s->wall, tl_add(x, tl_quat_rotate(q, p)), &phi, &n))
+      least = tl_min(least, phi);
+  }
+  return least;
+}
+
+/* The wall's least distance on points of the box's edges. */
+static double least_on_edges(const Scene *s, TlVec3 x, TlQuat q) {
+  enum { POINTS = 100 };
+  TlFacets box = tl_facets_of_box(SIDE[0], SIDE[1], SIDE[2]);
+  double least = INFINITY, phi;
+  TlVec3 n;
+  for (int e = 0; e < box.edge_count; e++)
+    for (int k = 0; k <= POINTS; k++) {
+      TlVec3 from = box.corner[box.edge[e].corner[0]], to = box.corner[box.edge[e].corner[1]];
+      TlVec3 p = tl_axpy(from, (double)k / POINTS, tl_sub(to, from));
+      if (tl_boundary_phi(&s->wall, tl_add(x, tl_quat_rotate(q, p)), &phi, &n))
+        least = tl_min(least, phi);
+    }
+  return least;
+}
+
+/* Boxes that lie on rims, flat, leaning, or as they come. Of the depth of the rims' points and their own corners what
+ * is told falls short by over 0.3% of the box's half diagonal in `missed` of the poses at most; edges that cross a rim
+ * lie deeper than either says, by a half at most. */
+static void check_boxes(Scene *s, const double *radius, int rims, double length, double missed) {
+  const double size = 0.5 * sqrt(SIDE[0] * SIDE[0] + SIDE[1] * SIDE[1] + SIDE[2] * SIDE[2]),
+               lean[3] = {0.01, 0.3, 6};
+  int under = 0;
+  for (uint64_t i = 0; i < POSES / 2; i++) {
+    double u[6], depth = 1e-3 + 0.029 * tl_random_uniform(13, 6, i);
+    for (uint64_t k = 0; k < 6; k++) u[k] = tl_random_uniform(13, k, i) - 0.5;
+    TlQuat q = tl_quat_mul(tl_quat_from_rotation(tl_scale(lean[i % 3], tl_vec3(u[0], u[1], 0))),
+                           tl_quat_from_rotation(tl_vec3(0, 0, 6 * u[2])));
+    double off = rims > 1 ? 0.5 * (radius[0] + radius[1]) : 0.4 * size * u[3], a = 2 * M_PI * u[4],
+           low = 0.5 * length - size, high = 0.5 * length + 2 * size, truth = 0;
+    TlQuat turn = tl_quat_unit(tl_quat_mul(tl_test_turn(3, 1), q));
+    TlVec3 x = {0, 0, 0};
+    for (int k = 0; k < 25; k++) {
+      double middle = 0.5 * (low + high);
+      x = in_world(s, tl_vec3(off * cos(a), off * sin(a), middle));
+      truth = least_on_rims(s, radius, rims, 0.5 * length, a, x, turn);
+      *(truth < -depth * size ? &low : &high) = middle;
+    }
+    TlPoint found = {.gap = INFINITY};
+    put(s, BOX, x, turn);
+    double gap = gap_of(s, TL_EDGES_PLACES, 1e-3 * size, &found);
+    under += !(gap < truth + 3e-3 * size);
+    ck_assert_double_gt(gap, 1.5 * tl_min(truth, least_on_edges(s, x, turn)) - 1e-3 * size);
+  }
+  ck_assert_int_le(under, (int)(missed * POSES / 2));
+}
+
+START_TEST(a_box_on_rims_of_posts_and_pipes_is_as_deep_as_they_lie_in_it) {
+  static const double radius[] = {0.007, 0.002, 0.0007};
+  Scene s;
+  for (int k = 0; k < 3; k++) {
+    open_scene(&s, &tl_closed_cylinder, (double[TL_CLOSED_SIZES]){radius[k], 0.06});
+    check_boxes(&s, &radius[k], 1, 0.06, 0.01);
+    close_scene(&s);
+  }
+  const double pipe[2] = {0.021, 0.0225};
+  open_scene(&s, &tl_closed_cylinder, (double[TL_CLOSED_SIZES]){0.01, 0.01});
+  const TlBoundaryRing ring = {s.solid.centre, tl_mat_vec(s.solid.turn, tl_vec3(0, 0, 1)), pipe[0],
+                               0.06, pipe[1] - pipe[0]};
+  s.wall = (TlBoundary){.kind = &tl_boundary_ring, .data = &ring};
+  check_boxes(&s, pipe, 2, 0.06, 0.1);
+  close_scene(&s);
+}
+END_TEST
+
 /* ---- balls on a grid ---- */
 
 /* A point of the wall in its own frame, and a direction out of it there. */
@@ -389,6 +480,7 @@ END_TEST
 TL_TEST_MAIN("wall facets", a_box_at_the_edge_of_a_box_has_the_depth_of_their_separating_axes,
              over_a_face_nodes_are_asked,
              edges_on_a_cylinder_are_as_deep_as_the_deepest_of_their_points,
+             a_box_on_rims_of_posts_and_pipes_is_as_deep_as_they_lie_in_it,
              a_ball_on_edges_and_corners_of_a_box_is_as_deep_as_its_centre_says,
              a_ball_on_posts_and_their_rims_is_as_deep_as_its_centre_says,
              a_ball_on_the_rims_of_a_pipe_is_as_deep_as_its_centre_says,
