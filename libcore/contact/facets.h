@@ -9,9 +9,9 @@
  * |g| + 2 w cannot give the gap. A corner's height over a face of the other grain has changed by w at most, or by
  * more where the corner lies farther from that grain's centre than its radius, for w bounds the turn: faces
  * that cannot have the largest separation within these bounds, and corners that cannot be lowest over their face,
- * are left out. Candidates are listed anew when w reaches the skin. What is listed never shows in the result: the first of the
- * candidates in the order of faces and edges gives it, whatever else the list holds. Metres; frames as
- * said; nothing is allocated. Thread safe.
+ * are left out. Candidates are listed anew when w reaches the skin. What is listed never shows in the result: the first
+ * of the candidates in the order of faces and edges gives it, whatever else the list holds. Metres; frames as said;
+ * nothing is allocated. Thread safe.
  */
 #ifndef TL_CONTACT_FACETS_H
 #define TL_CONTACT_FACETS_H

@@ -107,11 +107,12 @@ static TlStatus at_cylinder(const TlColliders *c, int64_t i, const TlMat3 *turn,
 
 static TlStatus at_box(const TlColliders *c, int64_t i, const TlMat3 *turn,
                        const TlBoundary *boundary, double margin, TlPoints *points) {
-  const double *size = ((const TlBoundarySolid *)boundary->data)->size;
+  const TlBoundarySolid *solid = boundary->data;
+  const double *size = solid->size;
   if (tl_wall_over_face(boundary, c->position[i], c->radius[i] + margin)) return TL_OK;
   TlFacets box = tl_facets_of_box(size[0], size[1], size[2]);
   TlWallFrame f = tl_wall_frame(boundary);
-  double radius = 0.5 * tl_norm(tl_vec3(size[0], size[1], size[2]));
+  double radius = solid->kind->radius(size);
   return tl_smooth_facets_beside(c, i, turn, &box, f.centre, &f.turn, radius, margin, points);
 }
 

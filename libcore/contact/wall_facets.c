@@ -45,19 +45,19 @@ TlWallFacets tl_wall_facets_of(const TlColliders *c, int64_t i, const TlBoundary
 static TlStatus at_box(const TlColliders *c, int64_t i, const TlMat3 *turn,
                        const TlBoundary *boundary, double margin, TlPoints *points) {
   const TlPlaceShape *place = c->shape[i]->place;
-  const double *size = ((const TlBoundarySolid *)boundary->data)->size;
+  const TlBoundarySolid *solid = boundary->data;
+  const double *size = solid->size;
   TlFacets box = tl_facets_of_box(size[0], size[1], size[2]);
   TlWallFrame f = tl_wall_frame(boundary);
   for (int k = 0; k < place->part_count; k++) {
     TlFacetPair none = {.made = false};
-    TlFacetQuery query = {
-        .facets = {&place->part[k], &box},
-        .scale = {c->scale[i], 1},
-        .r = tl_mat_tmul(f.turn, *turn),
-        .t = tl_mat_tvec(f.turn, tl_sub(c->position[i], f.centre)),
-        .radius = {c->radius[i], 0.5 * tl_norm(tl_vec3(size[0], size[1], size[2]))},
-        .bias = 1e-9 * c->radius[i],
-        .margin = margin};
+    TlFacetQuery query = {.facets = {&place->part[k], &box},
+                          .scale = {c->scale[i], 1},
+                          .r = tl_mat_tmul(f.turn, *turn),
+                          .t = tl_mat_tvec(f.turn, tl_sub(c->position[i], f.centre)),
+                          .radius = {c->radius[i], solid->kind->radius(size)},
+                          .bias = 1e-9 * c->radius[i],
+                          .margin = margin};
     TlFacetContact found[TL_FACET_CONTACTS];
     bool listed;
     int count = tl_facets_contacts(&none, &query, found, &listed);

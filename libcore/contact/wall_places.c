@@ -11,8 +11,8 @@ static const double TOLERANCE = 1e-4; /* of the radius: what a round may still g
 static const double FLAT = 0.3;       /* least curvature over 1/radius */
 static const double COVER = 0.2; /* node spacings: a surface comes no farther below its nodes */
 static const double BENT = 1e-3; /* of the radius: differences that tell how a boundary bends */
-static const double ROUND =
-    0.25; /* of that over a round wall's radius: farther below them, since it bends away */
+/* What a surface comes farther below its nodes at a wall that bends away, of a node spacing squared over its radius. */
+static const double ROUND = 0.25;
 static const double LONGEST = 0.7; /* node spacings: longest step of a search */
 
 /* What a look at one point of the body frame, at unit scale, says. */

@@ -22,6 +22,7 @@ typedef struct Scene {
   TlBoundarySolid solid;
   TlDrive drive;
   TlBoundary wall;
+  TlAvatar ball; /* on a grid; of no size until add_ball */
 } Scene;
 
 static void open_scene(Scene *s, const TlClosedKind *kind, const double *size) {
@@ -38,6 +39,7 @@ static void close_scene(Scene *s) {
   tl_points_free(&s->points);
   tl_bodies_free(&s->bodies);
   tl_shapes_free(&s->shapes);
+  tl_avatar_free(&s->ball);
 }
 
 /* A wall that has turned by a radian about a pivot and gone on, for the wall at rest that stands there. */
@@ -355,25 +357,23 @@ static void check_balls(Scene *s, const double *size, SpotOf *spot_of, double un
   ck_assert_int_ge(missed, (int)(unseen * POSES));
 }
 
-static void add_ball(Scene *s, TlAvatar *avatar) {
-  CK_OK(tl_avatar_superellipsoid(RADIUS, RADIUS, RADIUS, 1, 1, RADIUS / 14, 300, avatar));
-  CK_OK(tl_shapes_add(&s->shapes, BALL, avatar));
+static void add_ball(Scene *s) {
+  CK_OK(tl_avatar_superellipsoid(RADIUS, RADIUS, RADIUS, 1, 1, RADIUS / 14, 300, &s->ball));
+  CK_OK(tl_shapes_add(&s->shapes, BALL, &s->ball));
 }
 
 START_TEST(a_ball_on_edges_and_corners_of_a_box_is_as_deep_as_its_centre_says) {
   static const double plate[3] = {0.04, 0.002, 0.05};
   for (int thin = 0; thin < 2; thin++) {
     const double *size = thin ? plate : WALL;
-    TlAvatar avatar;
     Scene s;
     open_scene(&s, &tl_closed_box, size);
-    add_ball(&s, &avatar);
+    add_ball(&s);
     check_balls(&s, size, box_edge, 0.5);
     check_balls(&s, size, box_corner, 0.5);
     drive(&s);
     check_balls(&s, size, box_edge, 0.5);
     close_scene(&s);
-    tl_avatar_free(&avatar);
   }
 }
 END_TEST
@@ -382,16 +382,14 @@ START_TEST(a_ball_on_posts_and_their_rims_is_as_deep_as_its_centre_says) {
   static const double radius[] = {1, 0.3, 0.1}; /* of the ball's */
   for (int k = 0; k < 3; k++) {
     const double size[TL_CLOSED_SIZES] = {radius[k] * RADIUS, 0.08};
-    TlAvatar avatar;
     Scene s;
     open_scene(&s, &tl_closed_cylinder, size);
-    add_ball(&s, &avatar);
+    add_ball(&s);
     check_balls(&s, size, post, 0.1);
     check_balls(&s, size, rim, 0.5);
     drive(&s);
     check_balls(&s, size, rim, 0.5);
     close_scene(&s);
-    tl_avatar_free(&avatar);
   }
 }
 END_TEST
@@ -399,19 +397,17 @@ END_TEST
 START_TEST(a_ball_on_the_rims_of_a_pipe_is_as_deep_as_its_centre_says) {
   const TlBoundaryRing ring = {{0.1, -0.2, 0.3}, {0.6, 0, 0.8}, 0.03, 0.05, 0.004};
   const double size[3] = {ring.radius_m, ring.length_m, ring.thickness_m};
-  TlAvatar avatar;
   Scene s;
   open_scene(&s, &tl_closed_cylinder, (double[TL_CLOSED_SIZES]){0.01, 0.01});
   s.solid.turn = (TlMat3){{{0.8, 0, 0.6}, {0, 1, 0}, {-0.6, 0, 0.8}}}; /* z to the pipe's axis */
   s.wall = (TlBoundary){.kind = &tl_boundary_ring, .data = &ring};
-  add_ball(&s, &avatar);
+  add_ball(&s);
   for (int moved = 0; moved < 2; moved++) {
     if (moved) drive(&s);
     check_balls(&s, size, inner_rim, 0.5);
     check_balls(&s, size, outer_rim, 0.5);
   }
   close_scene(&s);
-  tl_avatar_free(&avatar);
 }
 END_TEST
 
@@ -456,11 +452,10 @@ static TlVec3 borne_by_points(const Scene *s, TlVec3 x, TlVec3 out) {
 START_TEST(on_an_edge_a_ball_bears_what_its_surface_has_below_the_wall) {
   static const double deep[2] = {0.02, 0.05}, most[2] = {0.5, 0.2};
   enum { BALLS = 40 };
-  TlAvatar avatar;
   Scene s;
   open_scene(&s, &tl_closed_box, WALL);
   s.shapes.surface = s.shapes.edged = true;
-  add_ball(&s, &avatar);
+  add_ball(&s);
   for (int d = 0; d < 2; d++) {
     double error = 0;
     for (uint64_t i = 0; i < BALLS; i++) {
@@ -473,7 +468,6 @@ START_TEST(on_an_edge_a_ball_bears_what_its_surface_has_below_the_wall) {
     ck_assert_double_lt(error, most[d]);
   }
   close_scene(&s);
-  tl_avatar_free(&avatar);
 }
 END_TEST
 
