@@ -131,7 +131,7 @@ static void judge_shapes(const Draw *draw) {
                 "potential energy given up, from the run without reduction", 0.1);
   judge_at_most(JUDGE_CORRECT, "reduction_shapes_balance",
                 fabs(reduced->error_J - whole->error_J) / reduced->losses_J,
-                "balance error beyond the whole run's, over losses", 0.5);
+                "balance error beyond the whole run's, over losses", 1e-5);
   judge_note(
       "shapes: %d cubes and irregular grains, %lld steps; front %.1f mm whole and %.1f "
       "reduced, %.2f and %.2f mJ given up, the mean of %d draws; %lld merges, %lld splits in all, "
@@ -157,7 +157,7 @@ static void judge_small(void) {
     judge_at_least(JUDGE_GOAL, NAME("level"), reduced->level, "mean reduction level", c->level);
     judge_at_most(JUDGE_CORRECT, NAME("balance"),
                   fabs(reduced->error_J - whole->error_J) / reduced->losses_J,
-                  "balance error beyond the whole run's, over losses", 0.5);
+                  "balance error beyond the whole run's, over losses", 1e-8);
     judge_paper(NAME("angle"), whole->angle_deg, c->paper, "deg, without reduction",
                 "Servin 2015, Table 3");
     judge_paper(NAME("level"), reduced->level, c->paper_level, "mean reduction level",
