@@ -17,7 +17,7 @@ title: wedge
 catalog: c.tals
 crs: terrain
 seed: 5
-time: {dt_s: 4.0e-3, duration_s: 16, frame_every_s: 0.4}
+time: {dt_s: 4.0e-3, duration_s: 8, frame_every_s: 0.4}
 shapes:
 - {name: slab, kind: superellipsoid, size_m: [2.4, 2, 1], exponent_e: 0.5, exponent_n: 0.5, nodes: 100}
 - {name: box, kind: box, size_m: [2, 1.8, 1.6]}
@@ -122,7 +122,7 @@ sed -e '/^ensemble:/,$d' -e 's/^terrain.*/terrain: {name: hill, roughness_m: 0.2
 echo 'ensemble: {count: 7, blocks_together: 3, grounds: 3}' >>rough.yaml
 ensemble rough.yaml -o rough.run --set time.duration_s=6 -@ 2
 ensemble rough.yaml -o smooth.run --set time.duration_s=6 --set ensemble.grounds=1
-sed -i 's/duration_s: 16/duration_s: 6/' rough.yaml
+sed -i 's/duration_s: 8/duration_s: 6/' rough.yaml
 for b in 9 12 6; do alone rough.yaml $b rough.$((b / 3)); done
 "$BIN/talus-measure" rough.run -o rough.measures >rough.txt 2>err || fail "measures on three grounds: $(cat err)"
 grep -q '^largest_penetration' rough.txt && fail "a depth in a ground that blocks were not on: $(grep penetration rough.txt)"
