@@ -148,6 +148,7 @@ bool tl_descend(TlSmoothPair *p, TlKeptPlace *place, bool fresh, const TlBeside 
   }
   place->x = x;
   place->n = best.n;
-  place->gap = best.f - (step.gain < p->tolerance ? step.gain : 0);
+  p->settled = step.gain < p->tolerance;
+  place->gap = best.f - (p->settled ? step.gain : 0);
   return best.facing > FACING;
 }

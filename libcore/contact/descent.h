@@ -36,7 +36,8 @@ typedef struct TlSmoothPair {
   double size, cell; /* smaller radius, larger cell: bounds of curvatures and steps */
   double tolerance;  /* m: what a step may still gain at the end */
   int64_t lookups;
-  bool broken; /* a field said something that is no number */
+  bool broken;  /* a field said something that is no number */
+  bool settled; /* the last search ended where no step gains more than the tolerance */
 } TlSmoothPair;
 
 /* A place; frame of the first field. */

@@ -266,17 +266,33 @@ static void add_embedded(Both *p, TlPlacePair *pair) {
   pair->made = false; /* it is sought anew each time */
 }
 
-/* Two convex shapes: from the place known, or from the line of centres. */
+/* Two convex shapes: from the place known, or from the line of centres. One that is thin may be a long way off. */
 static void search_convex(Both *p, TlPlacePair *pair) {
+  enum { DESCENTS = 4 };
   TlKeptPlace *place = &pair->place[0];
   bool fresh = !pair->made;
   if (fresh) *place = (TlKeptPlace){.x = between_centres(p), .key = pair->next_key++};
-  pair->count = tl_descend(&p->f, place, fresh, NULL) ? 1 : 0;
+  pair->count = tl_descend(&p->f, place, fresh, NULL);
+  for (int k = 1; k < DESCENTS && pair->count > 0 && !p->f.settled; k++)
+    pair->count = tl_descend(&p->f, place, false, NULL);
+  if (!p->f.settled) pair->count = 0;
   place->motion = 0;
   place->last = true;
   pair->r0 = p->f.r;
   pair->t0 = p->f.t;
   pair->made = pair->count == 1; /* else it starts from the line of centres again */
+}
+
+/* Between thin discs or needles the line of centres may begin where no surface faces the other, and its descent ends
+ * nowhere: their one place is the deepest of those that their nodes lead to. */
+static TlStatus search_convex_by_nodes(Both *p, TlPlacePair *pair, TlPlaceCache **cache,
+                                       TlPoints *points) {
+  TL_TRY(search(p, pair, cache, points));
+  for (int32_t i = 1; i < pair->count; i++)
+    if (pair->place[i].gap < pair->place[0].gap) pair->place[0] = pair->place[i];
+  pair->count = pair->count > 0;
+  pair->made = pair->count == 1;
+  return TL_OK;
 }
 
 /* ---- from step to step ---- */
@@ -498,6 +514,7 @@ TlStatus tl_places_query(TlPlacePair *pair, TlPlaceCache **cache, const TlPlaceQ
     pair->place[0].last = false;
   } else {
     search_convex(&p, pair);
+    if (pair->count == 0) status = search_convex_by_nodes(&p, pair, cache ? cache : &own, points);
   }
   tl_place_cache_free(own);
   if (p.f.broken) return tl_fail(TL_EINPUT, "the distance of a grain is not a number");

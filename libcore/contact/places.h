@@ -18,7 +18,8 @@
  *   audit        each step a few of the nodes of the last search are tested in turn; one that lies
  *                deeper than every place's parabola allows starts a new search, which finds basins
  *                that opened between searches.
- * Two shapes that are both convex have one basin: one place, from the line of centres, no nodes.
+ * Two shapes that are both convex have one basin: one place, from the line of centres; from nodes only where
+ * that descent fails.
  *
  * Frames: the caller's poses are of the world; memory is in the frame of a (metres, scaled), so that
  * it moves with it. The memory decides which places are known, to the search's tolerance: it is

@@ -23,7 +23,16 @@ static const double SIZE = 0.01, MARGIN = 0.01, BAND = 0.02;
 /* ---- two bodies ---- */
 
 enum { SPHERE = 1, SMOOTH, ROUND, ROUGH, BOX, GRID_BOX, TETRAHEDRON };
-enum { CROSS = TETRAHEDRON + 1, EXACT_CROSS, TWIN, BLOCK, GLOBE, PLATEN, SHAPES }; /* avatar ids */
+enum {
+  CROSS = TETRAHEDRON + 1,
+  EXACT_CROSS,
+  TWIN,
+  BLOCK,
+  GLOBE,
+  DISC,
+  PLATEN,
+  SHAPES
+}; /* avatar ids */
 
 typedef struct Scene {
   TlShapes shapes;
@@ -45,6 +54,7 @@ static Super super_of(int id) {
   return id == SMOOTH  ? (Super){{1, 0.8, 0.7}, 0.6, 0.8, 14, 250}
          : id == BLOCK ? (Super){{1, 0.9, 0.7}, 0.4, 0.4, 8, 300}
          : id == GLOBE ? (Super){{1, 1, 1}, 1, 1, 14, 250}
+         : id == DISC  ? (Super){{1, 1, 0.15}, 1, 1, 60, 400}
                        : (Super){{1, 0.85, 0.6}, 1, 1, 14, 250};
 }
 
@@ -68,6 +78,7 @@ static void open_scene(Scene *s, unsigned only) {
   if (only & 1 << ROUND) make_super(s, ROUND);
   if (only & 1 << BLOCK) make_super(s, BLOCK);
   if (only & 1 << GLOBE) make_super(s, GLOBE);
+  if (only & 1 << DISC) make_super(s, DISC);
   if (only & 1 << ROUGH) {
     CK_OK(tl_star_make(TL_STAR_BUMPY, 7, &s->star));
     CK_OK(tl_star_avatar(&s->star, SIZE, 40, 800, &s->avatar[ROUGH]));
@@ -335,6 +346,28 @@ START_TEST(convex_grains_have_the_gap_of_their_support_functions) {
     ck_assert_msg(turned < 0.05, "normals are off by up to %g rad", turned);
     if (kinds[k].b != SPHERE) /* the pairs are of the kind that nodes do not see */
       ck_assert_int_ge(missed_by_nodes, PAIRS / 10);
+  }
+  close_scene(&s);
+}
+END_TEST
+
+/* Half-way between the centres of two discs side by side neither surface faces the other one. */
+START_TEST(thin_discs_have_the_gap_of_their_support_functions) {
+  enum { PAIRS = 300 };
+  Scene s;
+  open_scene(&s, 1 << DISC);
+  ck_assert(tl_shapes_find(&s.shapes, DISC)->place->convex);
+  for (uint64_t i = 0; i < PAIRS; i++) {
+    Pair p = convex_pair(&s, DISC, DISC, 1, -1e-3 - 0.029 * tl_random_uniform(17, 0, i), i);
+    TlVec3 n;
+    double gap = convex_gap(&s, &p, &n);
+    Memory memory = {.cache = NULL};
+    for (int step = 0; step < 2; step++) { /* and again from what is known */
+      double found = by_places(&s, &p, &memory, 1e-3 * p.size).gap;
+      ck_assert_msg(fabs(found - gap) < MISS * p.size, "pair %d, step %d: gap %g of %g", (int)i,
+                    step, found / p.size, gap / p.size);
+    }
+    tl_place_cache_free(memory.cache);
   }
   close_scene(&s);
 }
@@ -1077,6 +1110,7 @@ END_TEST
 
 TL_TEST_MAIN("places", spheres_have_the_gap_of_their_centres,
              convex_grains_have_the_gap_of_their_support_functions,
+             thin_discs_have_the_gap_of_their_support_functions,
              smooth_grains_and_polyhedra_have_the_gap_of_their_support_functions,
              smooth_grains_on_the_end_of_a_cylinder_meet_its_plane,
              grains_with_nearly_one_centre_overlap,
