@@ -95,8 +95,14 @@ int main(int argc, char **argv) {
     Resultant r = resultant_of(&end);
     snprintf(figure, sizeof figure, "boxes_offset_arm_%s", name);
     judge_between(JUDGE_CORRECT, figure, r.x, "of the edge", 0.2, 0.5);
+    /* The cubes are their own mirror images across y = 0. By levels an image pair of corners is lifted alike. In order
+     * of approach one is ahead of the other by an increment of 1/30 at most, at half an edge to its side. One corner's
+     * whole impulse after the other's says nothing of the side. */
     snprintf(figure, sizeof figure, "boxes_offset_side_%s", name);
-    judge_at_most(JUDGE_CORRECT, figure, fabs(r.y), "of the edge", 0.5);
+    if (m < 2)
+      judge_at_most(JUDGE_CORRECT, figure, fabs(r.y), "of the edge", m == 0 ? 1e-12 : 0.5 / 30);
+    else
+      judge_note("By sqm the resultant lies %.3f of the edge to one side.", fabs(r.y));
     snprintf(figure, sizeof figure, "boxes_offset_error_%s", name);
     judge_at_most(JUDGE_CORRECT, figure, r.error, "of J", 1e-12);
   }

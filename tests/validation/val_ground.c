@@ -199,7 +199,7 @@ int main(int argc, char **argv) {
     rebound = fmax(rebound, rebound_error(all[m]));
     scar = fmax(scar, scar_error(all[m]));
   }
-  judge_at_most(JUDGE_CORRECT, "ground_rebound_error", rebound, "of the rebound", 1e-3);
+  judge_at_most(JUDGE_CORRECT, "ground_rebound_error", rebound, "of the rebound", 1e-9);
   judge_at_most(JUDGE_CORRECT, "ground_scar_error", scar, "of the speed", 5e-3);
   judge_study_open(&run, "ground-air", "%s", "");
   judge_study_go(&run, fall, &air);

@@ -101,7 +101,7 @@ static void rebounds(void) {
   double worst = 0;
   for (int i = 0; i < 6; i++) worst = fmax(worst, fabs(rebound(steps[i]) / 0.8 - 1));
   judge_at_most(JUDGE_CORRECT, "nonsmooth_rebound_error", worst, "of e, steps of 0.1 to 5 ms",
-                1e-3);
+                1e-9);
 }
 
 /* ---- a column ---- */
@@ -140,7 +140,7 @@ static void columns(void) {
   judge_at_most(JUDGE_CORRECT, "nonsmooth_column_overlap_warm", warm, "of eps d", 1);
   judge_at_most(JUDGE_CORRECT, "nonsmooth_column_overlap_cold", cold, "of eps d", 1);
   judge_at_most(JUDGE_CORRECT, "nonsmooth_column_force_error", fabs(force - 1), "of the weight",
-                1e-3);
+                1e-9); /* at rest */
   judge_note("%d balls on end by the rule's iterations: warm %.3g of eps d at most, cold %.3g; the "
              "lowest bears %.5f and %.5f of the weight.",
              COLUMN, warm, cold, force, cold_force);
@@ -183,7 +183,7 @@ static double incline(double slope) {
 static void rolling(void) {
   double angle = atan(0.201), due = 5.0 / 7 * G * (sin(angle) - 0.2 * cos(angle)) * 2;
   judge_at_most(JUDGE_CORRECT, "nonsmooth_incline_rests", fabs(incline(0.199)), "m/s at 0.199",
-                1e-5);
+                1e-12); /* a step of gravity is 1e-2 m/s: rounding */
   judge_between(JUDGE_CORRECT, "nonsmooth_incline_rolls", incline(0.201) / due,
                 "of 5/7 g (sin - mu_r cos) t at 0.201", 0.95, 1.05);
 
@@ -201,7 +201,7 @@ static void rolling(void) {
   double w = tl_bodies_spin(&s.bodies, 0).y;
   judge_at_most(JUDGE_CORRECT, "nonsmooth_rolling_decay_error",
                 fabs(w / (v / R - 5 * mu_r * G * t / (7 * R)) - 1), "of w0 - 5 mu_r g t/(7 r)",
-                1e-4);
+                1e-9);
   judge_scene_close(&s);
 }
 

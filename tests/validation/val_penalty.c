@@ -150,7 +150,7 @@ static void column(void) {
   }
   tl_free(rows);
   judge_between(JUDGE_CORRECT, "penalty_column_contacts", (double)count, "contacts", BALLS, BALLS);
-  judge_at_most(JUDGE_CORRECT, "penalty_column_force_error", worst, "of k m g", 1e-3);
+  judge_at_most(JUDGE_CORRECT, "penalty_column_force_error", worst, "of k m g", 1e-9);
   judge_scene_close(&s);
 }
 

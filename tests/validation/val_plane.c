@@ -18,6 +18,7 @@
  * Goals before any result, from the steps and from the grid of a tenth of the radius, whose surface is a
  * thousandth of the radius off: 1% of each, 2% of the box's twist and of the glide (nodes stand for areas); 5% of the
  * glide by the nonsmooth method, whose friction of a face is a model (docs/theory/nonsmooth.md), no sum over points.
+ * The ball's twist was within 1% by ten orders, and is held to more since.
  */
 #include "judge/judge.h"
 #include "judge/study.h"
@@ -133,7 +134,9 @@ static void watch_spin(TlRun *run, void *context) {
 static void twist(int m) {
   const double w = 20, even = (sqrt(2) + log(1 + sqrt(2))) / 6;
   State s = run_of("plane-ball", m, tl_vec3(0, 0, w), "time.duration_s=0.2", NULL, NULL);
-  row(m, "twist_ball_error", fabs(s.w.z / w - 1), "of the spin", 0.01);
+  /* A point of contact below the centre has no arm about the normal, and friction there none: kept to rounding. By the
+   * nonsmooth method but for what the solve of each of 2,000 steps leaves open. */
+  row(m, "twist_ball_error", fabs(s.w.z / w - 1), "of the spin", m == 2 ? 1e-4 : 1e-9);
   const double rate = 6 * (m == 1 ? even : 1 / sqrt(2)) * MU * G / SIDE;
   Spin spin = {.from_s = 0.2 * w / rate};
   char sets[96];
