@@ -1,6 +1,6 @@
 /* One sphere on a plane, closed forms of Correction 4: m = 2/5 r^2 inertia, so that a tangential
  * impulse J changes the contact's velocity by 3.5 J/m. Walton's tangential restitution: a contact
- * that sticks ends at -e_t u_t. */
+ * that sticks ends at -e_t u_t. Boxes on a corner and grains made like scans on a node: Keller's equations. */
 #include "judge/judge.h"
 #include "judge/scene.h"
 #include "judge/study.h"

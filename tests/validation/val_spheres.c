@@ -3,10 +3,10 @@
  * tracking less before, over the whole energy. The step's error is that of the synchronised energy
  * E = sum m (v + g dt/2)^2/2 + m g h: the scheme's velocities stand half a step before the places,
  * and so taken free fall keeps E to rounding; what is left is the time of impact, known to a step.
- * By energy tracking, by sequential and by simultaneous impulses, which the paper compares. Simultaneous ones reverse what
- * approaches, all at once, and hold what did not approach, or too slowly to close its gap in the step: at 0, or at the
- * approach that closes the gap. Such a contact changes the energy by 1/2 P_n (u_n0 + u_n) (docs/theory/impulses.md), which is
- * summed here from the contacts and taken off; a note tells how much it is.
+ * By energy tracking, by sequential and by simultaneous impulses, which the paper compares. Simultaneous ones
+ * reverse what approaches, all at once, and hold what did not approach, or too slowly to close its gap in the step:
+ * at 0, or at the approach that closes the gap. Such a contact changes the energy by 1/2 P_n (u_n0 + u_n)
+ * (docs/theory/impulses.md), which is summed here from the contacts and taken off; a note tells how much it is.
  */
 #include "base/par.h"
 #include "judge/energy.h"

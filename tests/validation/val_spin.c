@@ -4,11 +4,11 @@
  *
  *   2 K(k) sqrt(a b c/((b - a) (2 E c - L^2))),  k^2 = (c - b) (L^2 - 2 E a)/((b - a) (2 E c - L^2))
  *
- * (Landau and Lifshitz, Mechanics, 37), K the complete elliptic integral by the arithmetic-geometric mean. Moments and
- * energy are of the sizes and the spin that are written here and in the study; the solver gives attitudes and spins. By
- * the implicit midpoint rule nothing drifts, and both errors fall with the square of the step (at half the step to a
- * quarter of what they are). With the turn of a step taken at its start, or at a middle found without iteration, all rows
- * fail by far.
+ * (Landau and Lifshitz, Mechanics, 37), K the complete elliptic integral by the arithmetic-geometric mean. Moments
+ * and energy are of the sizes and the spin that are written here and in the study; the solver gives attitudes and
+ * spins. By the implicit midpoint rule nothing drifts, and both errors fall with the square of the step (at half the
+ * step to a quarter of what they are). With the turn of a step taken at its start, or at a middle found without
+ * iteration, all rows fail by far.
  */
 #include "judge/judge.h"
 #include "judge/study.h"
