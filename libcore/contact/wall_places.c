@@ -6,11 +6,9 @@
 
 #include <math.h>
 
-enum { ROUNDS = 16 };
-/* Of the radius: what a round may still gain. A place that is off towards the node from which it was sought jumps where another
- * node takes over, and drives on what rolls. */
-static const double TOLERANCE = 1e-7;
-static const double FLAT = 0.3;  /* least curvature over 1/radius */
+enum { ROUNDS = 8 };
+static const double TOLERANCE = 1e-4; /* of the radius: what a round may still gain */
+static const double FLAT = 0.3;       /* least curvature over 1/radius */
 static const double COVER = 0.2; /* node spacings: a surface comes no farther below its nodes */
 static const double BENT = 1e-3; /* of the radius: differences that tell how a boundary bends */
 /* What a surface comes farther below its nodes at a wall that bends away, of a node spacing squared over its radius. */

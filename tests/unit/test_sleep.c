@@ -6,7 +6,6 @@
 
 #include "base/file.h"
 #include "base/par.h"
-#include "judge/lsdrop.h"
 #include "run/departures.h"
 #include "run/run.h"
 #include "shape/superellipsoid.h"
@@ -455,31 +454,7 @@ START_TEST(a_run_that_resumes_has_the_same_bits) {
 }
 END_TEST
 
-/* Nothing drives grains that roll on others or on walls: with damping all lie still soon. While contacts lagged behind them, some
- * moved on at millimetres a second. */
-START_TEST(damped_heaps_of_smooth_grains_come_to_rest) {
-  enum { DRAWS = 4, ACROSS = 4 };
-  double most = 0;
-  tl_par_set_threads(1);
-  for (int draw = 0; draw < DRAWS; draw++) {
-    LsDrop d;
-    lsdrop_open(&d, ACROSS, (LsMethod){.step_s = 2e-3, .turn = draw});
-    lsdrop_run(&d, 1.5);
-    d.scene.config.damping_per_s = 10;
-    stepper_free(d.scene.solver);
-    judge_scene_start(&d.scene);
-    lsdrop_run(&d, 2.5);
-    const TlBodies *b = &d.scene.bodies;
-    for (int64_t i = 0; i < b->owned; i++)
-      most = fmax(most, tl_norm(b->velocity[i]) + 0.01 * tl_norm(tl_bodies_spin(b, i)));
-    lsdrop_close(&d);
-  }
-  ck_assert_double_lt(most, 1e-5);
-}
-END_TEST
-
-TL_TEST_MAIN("sleep", damped_heaps_of_smooth_grains_come_to_rest,
-             a_stack_at_rest_falls_asleep_and_keeps_its_forces,
+TL_TEST_MAIN("sleep", a_stack_at_rest_falls_asleep_and_keeps_its_forces,
              a_grain_that_falls_on_a_stack_wakes_it_and_no_other,
              a_velocity_that_somebody_gives_wakes_the_island, places_of_a_pair_sleep_with_it,
              a_wall_that_moves_wakes_what_it_touches, a_wall_that_comes_wakes_what_it_reaches,
