@@ -1,84 +1,99 @@
-# Redraws docs/pictures/cost_accuracy.png and cost_accuracy_scenes.png from cost-accuracy.csv:
-#   cd docs/notebook && gnuplot cost-accuracy.gp
-# ratio (of CPU times at 0.5%, outflow), cost_impulses and cost_penalty there may be given with -e.
+# Redraws docs/pictures/cost_accuracy.png from cost-accuracy.csv: cd docs/notebook && gnuplot cost-accuracy.gp
+# Cost against true overlap (upper row) and against the error in where the grains end (lower row), three scenes.
+# The error is that against the mean of all runs of the scene, by any method, whose grains overlap by less than
+# `limit` % of the radius at most; the grey band is the standard deviation of these runs.
 set datafile separator ','
 if (!exists("data")) data = 'cost-accuracy.csv'
 if (!exists("out")) out = '../pictures/'
-rows(scene, variant, x) = sprintf("< awk -F, '$1 == \"%s\" && $2 == \"%s\" {print $%d \",\" $7 \",\" $3}' %s", scene, variant, x, data)
-# The first or the last point of a curve, with a text.
-end(scene, variant, x, text, which) = sprintf("< awk -F, '$1 == \"%s\" && $2 == \"%s\" {row = $%d \",\" $7; if (!n++) first = row; last = row} END {print %s \",%s\"}' %s", scene, variant, x, which, text, data)
+limit = 0.5
+PLACE = 12
+# A curve's points: column 8 (largest overlap) or PLACE, and the cost.
+rows(scene, variant, x) = sprintf("< awk -F, '$1 == \"%s\" && $2 == \"%s\" {print $%d \",\" $7}' %s", scene, variant, x, data)
+# Where runs of less than `limit` end.
+ends(scene) = sprintf("< awk -F, '$1 == \"%s\" && $8 < %g {print $%d}' %s", scene, limit, PLACE, data)
+# Least cost at `limit`, of the cheapest way that the pattern matches: of runs below it, and where the line between two
+# neighbours of a curve (on logarithms) crosses it. As cost_at of tests/validation/val_cost_accuracy.c.
+at_limit(scene, pattern) = real(system(sprintf("awk -F, -v goal=%g 'function less(c) {if (!best || c < best) best = c} \
+  $1 == \"%s\" && $2 ~ /%s/ { \
+    if ($8 <= goal) less($7); \
+    if ($2 == variant && ($8 <= goal) != (overlap <= goal)) less(cost * ($7 / cost) ^ (log(goal / overlap) / log($8 / overlap))); \
+    variant = $2; overlap = $8; cost = $7} \
+  END {print best}' %s", limit, scene, pattern, data)))
 
-set terminal pngcairo size 900,720 font 'sans,14' noenhanced
-set logscale xy
+BLUE = '#1f5fbf'; RED = '#c0392b'; ORANGE = '#e08a1e'; GREEN = '#3c8d40'; PURPLE = '#8e44ad'; BAND = '#e3e6ea'
+set style line 1 lc rgb BLUE lw 2.5 pt 7 ps 1.3
+set style line 2 lc rgb RED lw 2.5 pt 5 ps 1.2
+set style line 3 lc rgb PURPLE lw 1.5 pt 13 ps 1.4
+set style line 4 lc rgb ORANGE lw 1.5 dt 3 pt 4 ps 1.2
+set style line 5 lc rgb GREEN lw 1.5 pt 9 ps 1.4
+
+style(v) = v eq 'impulses' ? 1 : v eq 'penalty' ? 2 : v eq 'penalty_surfaces' ? 3 : v eq 'penalty_nodes' ? 4 : 5
+array titled[5] = ['impulses, long to short steps', 'penalty: one spring a contact', 'penalty: springs over surfaces', \
+  'penalty: springs on nodes only', 'nonsmooth, long to short steps']
+bands = 'scatter of the runs below 0.5%'
+
+array scenes[3] = ['outflow', 'heap', 'avalanche']
+array titles[3] = ['80 grains flow out of a box', '80 grains fall into a heap', 'avalanche of 60 boulders']
+array what[3] = ['error in run-out (spread), %', 'error in height, %', 'error in run-out, %']
+array low[3] = [0.004, 0.004, 0.001]
+array high[3] = [8, 3, 0.2]
+
+set terminal pngcairo size 900,820 font 'sans,13' noenhanced
+set output out . 'cost_accuracy.png'
+set multiplot
+set encoding utf8
 set grid lc rgb '#e4e4e4'
 set border 3
 set tics nomirror
-set format x '%g'
 set format y '%g'
-BLUE = '#1f5fbf'; RED = '#c0392b'; ORANGE = '#e08a1e'; GREEN = '#3c8d40'; PURPLE = '#8e44ad'
+set logscale y
+set lmargin 0; set rmargin 0; set tmargin 0; set bmargin 0
+width = 0.236; left(i) = 0.098 + (i - 1) * 0.315
+do for [i=1:3] {
+  scene = scenes[i]
+  variants = (i == 1 ? 'penalty_nodes ' : '') . 'penalty_surfaces penalty nonsmooth impulses' # the last in front
+  set autoscale # stats leaves out what is beyond the axes
+  stats ends(scene) using 1 nooutput
+  from = STATS_mean; sd = 100 * STATS_ssd / from; runs = STATS_records
+  set lmargin at screen left(i); set rmargin at screen left(i) + width
+  set yrange [low[i]:high[i]]
 
-# ---- one scene, for readers in a hurry ----
-set output out . 'cost_accuracy.png'
-set title '80 grains flow out of a box: what does accuracy cost?' font ',16'
-set xlabel 'how far grains really overlap: largest at five times of the run, % of the radius'
-set ylabel 'CPU seconds for each simulated second and grain'
-set xrange [0.02:20]
-set yrange [0.004:4]
-set bmargin 10.5
-set key default
-set key at graph 0.8,-0.2 Left reverse samplen 2
-set arrow 1 from 0.5,0.004 to 0.5,4 nohead dt 2 lw 1.5 lc rgb '#666666'
-set label 1 '0.5%' at 0.48,3 right tc rgb '#666666'
-if (exists("ratio")) {
-  set arrow 2 from 0.5,cost_penalty to 0.5,cost_impulses heads filled lw 2.5 lc rgb 'black' front
-  set label 2 sprintf('%.2g times', ratio) at 0.54,0.6*sqrt(cost_penalty*cost_impulses) font ',18' front
-}
-plot rows('outflow', 'penalty', 8) using 1:2 with linespoints pt 7 ps 1.4 lw 2.5 lc rgb RED title 'penalty: one spring a contact, soft to stiff', \
-     rows('outflow', 'penalty_surfaces', 8) using 1:2 with linespoints pt 13 ps 1.4 lw 1.5 lc rgb PURPLE title 'penalty: springs over surfaces, the default', \
-     rows('outflow', 'penalty_nodes', 8) using 1:2 with linespoints pt 5 ps 1.2 lw 1.5 dt 3 lc rgb ORANGE title 'penalty: springs on nodes only', \
-     rows('outflow', 'nonsmooth', 8) using 1:2 with linespoints pt 9 ps 1.3 lw 1.5 lc rgb GREEN title 'nonsmooth, long to short steps', \
-     rows('outflow', 'impulses', 8) using 1:2 with linespoints pt 7 ps 1.4 lw 2.5 lc rgb BLUE title 'impulses, long to short steps', \
-     end('outflow', 'penalty', 8, '300 N/m', 'first') using 1:2:3 with labels offset 0,1 tc rgb RED notitle, \
-     end('outflow', 'penalty', 8, '3 MN/m', 'last') using 1:2:3 with labels right offset -1,0 tc rgb RED notitle, \
-     end('outflow', 'impulses', 8, 'steps of 2.6 ms', 'first') using 1:2:3 with labels left offset 1,-0.3 tc rgb BLUE notitle, \
-     end('outflow', 'impulses', 8, '0.04 ms', 'last') using 1:2:3 with labels right offset -1,0 tc rgb BLUE notitle
-
-# ---- all scenes, and where the grains end ----
-unset label; unset arrow; unset title; unset bmargin
-set terminal pngcairo size 1300,820 font 'sans,12' noenhanced
-set output out . 'cost_accuracy_scenes.png'
-set multiplot layout 2,3 margins 0.08,0.985,0.08,0.94 spacing 0.06,0.12
-do for [scene in "outflow heap avalanche"] {
-  set title scene font ',14'
-  set logscale xy; set xrange [0.01:20]; set autoscale y
-  set xlabel 'largest true overlap, % of the radius'
-  if (scene eq 'outflow') { set ylabel 'CPU s a simulated s and grain' } else { unset ylabel }
-  set arrow 1 from 0.5,graph 0 to 0.5,graph 1 nohead dt 2 lc rgb '#666666'
+  # ---- cost against true overlap ----
+  set tmargin at screen 0.945; set bmargin at screen 0.63
+  set title titles[i] offset 0,-0.3
+  set logscale x
+  set xrange [0.01:14]
+  set xtics ('0.01' 0.01, '0.1' 0.1, '1' 1, '10' 10)
+  set xlabel 'true overlap, % of the radius' offset 0,0.3
+  impulses = at_limit(scene, '^impulses$'); springs = at_limit(scene, '^penalty')
+  set arrow 1 from limit,graph 0 to limit,graph 1 nohead dt 2 lw 1.2 lc rgb '#888888'
+  set arrow 2 from limit,springs to limit,impulses heads filled size screen 0.008,20 lw 2.2 lc rgb 'black' front
+  set label 1 sprintf('%.0f×', springs / impulses) at limit,sqrt(springs * impulses) offset 0.6,0 font ',15' front
+  set label 2 sprintf('%g%%', limit) at limit,graph 0.95 offset -0.4,0 right tc rgb '#666666' font ',12'
   unset key
-  if (scene eq 'heap') { set yrange [0.001:100]; set key default; set key top right Left reverse samplen 1 font ',10' } # a decade for the key
-  plot rows(scene, 'penalty', 8) using 1:2 with linespoints pt 7 lw 2 lc rgb RED title 'penalty, one spring', \
-       rows(scene, 'penalty_surfaces', 8) using 1:2 with linespoints pt 13 lc rgb PURPLE title 'penalty, surfaces', \
-       rows(scene, 'penalty_nodes', 8) using 1:2 with linespoints pt 5 dt 3 lc rgb ORANGE notitle, \
-       keyentry with linespoints pt 5 dt 3 lc rgb ORANGE title 'penalty, nodes', \
-       rows(scene, 'nonsmooth', 8) using 1:2 with linespoints pt 9 lc rgb GREEN title 'nonsmooth', \
-       rows(scene, 'impulses', 8) using 1:2 with linespoints pt 7 lw 2 lc rgb BLUE title 'impulses'
-}
-unset arrow; unset key
-array what[3] = ['spread of the mound, mm', 'height of the centre of mass, mm', 'travel of the centre of mass, m']
-array factor[3] = [1e3, 1e3, 1]
-i = 0
-do for [scene in "outflow heap avalanche"] {
-  i = i + 1
-  unset title
-  unset logscale x; set autoscale x; set logscale y
+  plot for [v in variants] rows(scene, v, 8) using 1:2 with linespoints ls style(v)
+  unset arrow; unset label; unset title
+
+  # ---- cost against error ----
+  set tmargin at screen 0.53; set bmargin at screen 0.215
+  print sprintf('%s: %d runs below %g%% end at %.5g, standard deviation %.2g%%; at %g%% impulses %.3g, springs %.3g, ratio %.3g', \
+                scene, runs, limit, from, sd, limit, impulses, springs, springs / impulses)
+  unset logscale x
+  set xrange [-8:8]
+  set xtics ('-8' -8, '-4' -4, '0' 0, '+4' 4, '+8' 8)
   set xlabel what[i]
-  if (i == 1) { set ylabel 'CPU s a simulated s and grain' } else { unset ylabel }
-  if (i == 2) { set xtics 0.5 } else { set xtics 1 }
-  f = factor[i]
-  plot rows(scene, 'penalty', 12) using (f*$1):2 with linespoints pt 7 lw 2 lc rgb RED, \
-       rows(scene, 'penalty_surfaces', 12) using (f*$1):2 with linespoints pt 13 lc rgb PURPLE, \
-       rows(scene, 'penalty_nodes', 12) using (f*$1):2 with linespoints pt 5 dt 3 lc rgb ORANGE, \
-       rows(scene, 'nonsmooth', 12) using (f*$1):2 with linespoints pt 9 lc rgb GREEN, \
-       rows(scene, 'impulses', 12) using (f*$1):2 with linespoints pt 7 lw 2 lc rgb BLUE
+  set object 1 rectangle from -sd,graph 0 to sd,graph 1 fc rgb BAND fs solid noborder behind
+  set arrow 1 from 0,graph 0 to 0,graph 1 nohead lw 1.2 lc rgb '#888888'
+  plot for [v in variants] rows(scene, v, PLACE) using (100 * ($1 / from - 1)):2 with linespoints ls style(v)
+  unset object; unset arrow
 }
+
+# ---- what is what ----
+set lmargin at screen 0.02; set rmargin at screen 0.99; set tmargin at screen 0.13; set bmargin at screen 0.005
+unset border; unset tics; unset grid; unset xlabel; unset logscale
+set label 3 'CPU seconds a simulated second and grain' at screen 0.017,0.58 center rotate
+set key center center Left reverse samplen 2.5 vertical maxrows 3 width 1
+set xrange [0:1]; set yrange [0:1]
+plot NaN notitle, for [k=1:5] keyentry with linespoints ls k title titled[k], \
+     keyentry with boxes fc rgb BAND fs solid title bands
 unset multiplot

@@ -387,18 +387,11 @@ static void write_curves(const Curve all[SCENES][VARIANTS]) {
 }
 
 /* docs/notebook/cost-accuracy.gp, in the study's folder. */
-static void draw(const Curve outflow[VARIANTS]) {
+static void draw(void) {
   char root[512], script[1024];
-  double impulses = cost_at(&outflow[0], largest, GOAL_OVERLAP);
-  double springs = springs_at(outflow, largest, GOAL_OVERLAP);
   if (!getcwd(root, sizeof root)) judge_ok(tl_fail(TL_EIO, "no working directory"), "draw");
-  snprintf(script, sizeof script, "data = 'cost_accuracy.csv'\nout = ''\n");
-  if (isfinite(impulses) && isfinite(springs))
-    snprintf(script + strlen(script), sizeof script - strlen(script),
-             "ratio = %.4g\ncost_impulses = %.4g\ncost_penalty = %.4g\n", springs / impulses,
-             impulses, springs);
-  snprintf(script + strlen(script), sizeof script - strlen(script),
-           "load '%s/docs/notebook/cost-accuracy.gp'\n", root);
+  snprintf(script, sizeof script,
+           "data = 'cost_accuracy.csv'\nout = ''\nload '%s/docs/notebook/cost-accuracy.gp'\n", root);
   judge_gnuplot("cost_accuracy", script);
 }
 
@@ -419,6 +412,6 @@ int main(int argc, char **argv) {
     say_scene(k, all[k]);
   }
   write_curves((const Curve(*)[VARIANTS])all);
-  if (judge_full()) draw(all[0]);
+  if (judge_full()) draw();
   return judge_close();
 }

@@ -94,34 +94,38 @@ static void blows(void) {
 
 /* ---- closed loops ---- */
 
-enum { LOOPS = 200 };
+enum { LOOPS = 200, ROUGH_LOOPS = 40 }; /* elements without lists are dear */
 
 /* Median and 90% quantile of the work around the loops. */
-static void loop_rows(const char *what, TlAvatar *grain, double median_goal, double high_goal) {
+static void loop_rows(const char *what, TlAvatar *grain, int loops, double median_goal,
+                      double high_goal) {
   static const char *const mark[] = {"", "_nodes"};
   double work[LOOP_HOWS][LOOPS];
   char name[64];
-  JUDGE_OK(loop_works(grain, LOOPS, (double *[]){work[0], work[1], work[2]}));
+  JUDGE_OK(loop_works(grain, loops, (double *[]){work[0], work[1], work[2]}));
   tl_avatar_free(grain);
   for (int how = LOOP_SURFACE; how <= LOOP_NODES; how++) {
     snprintf(name, sizeof name, "penalty_loop_work_%s%s", what, mark[how]);
-    judge_at_most(JUDGE_GOAL, name, work[how][LOOPS / 2], "of the elastic energy", median_goal);
+    judge_at_most(JUDGE_GOAL, name, work[how][loops / 2], "of the elastic energy", median_goal);
     snprintf(name, sizeof name, "penalty_loop_work_%s%s_90", what, mark[how]);
-    judge_at_most(JUDGE_GOAL, name, work[how][9 * LOOPS / 10], "of the elastic energy", high_goal);
+    judge_at_most(JUDGE_GOAL, name, work[how][9 * loops / 10], "of the elastic energy", high_goal);
   }
-  judge_note("Closed loops, %s, by nodes with the direction of the gradient alone: %.2g in the "
+  judge_note("%d closed loops, %s, by nodes with the direction of the gradient alone: %.2g in the "
              "median, %.2g at the 90%% quantile.",
-             what, work[LOOP_UNIT][LOOPS / 2], work[LOOP_UNIT][9 * LOOPS / 10]);
+             loops, what, work[LOOP_UNIT][loops / 2], work[LOOP_UNIT][9 * loops / 10]);
 }
 
 /* Goals: the best that was measured elsewhere for the raw gradient, 0.005 and 0.04% (superellipsoid),
- * 0.004 and 0.17% (cube). */
+ * 0.004 and 0.17% (cube). Over all its shapes that prototype had 0.005 to 0.04%, at worst 0.26%: the goals
+ * of a grain like those of scans, with hollows, whose surface bears by elements. Set before its first run. */
 static void loops(void) {
   TlAvatar grain;
   JUDGE_OK(tl_avatar_superellipsoid(0.012, 0.010, 0.008, 0.6, 0.8, 0.001, 300, &grain));
-  loop_rows("superellipsoid", &grain, 5e-5, 4e-4);
+  loop_rows("superellipsoid", &grain, LOOPS, 5e-5, 4e-4);
   JUDGE_OK(tl_avatar_box(0.010, 0.010, 0.010, 0.001, 300, &grain));
-  loop_rows("box", &grain, 4e-5, 1.7e-3);
+  loop_rows("box", &grain, LOOPS, 4e-5, 1.7e-3);
+  judge_grain(TL_GRAIN_CONCAVE, 0.012, 24, 800, 7, &grain);
+  loop_rows("rough", &grain, ROUGH_LOOPS, 4e-4, 2.6e-3);
 }
 
 /* ---- a column ---- */
