@@ -391,7 +391,8 @@ static void draw(void) {
   char root[512], script[1024];
   if (!getcwd(root, sizeof root)) judge_ok(tl_fail(TL_EIO, "no working directory"), "draw");
   snprintf(script, sizeof script,
-           "data = 'cost_accuracy.csv'\nout = ''\nload '%s/docs/notebook/cost-accuracy.gp'\n", root);
+           "data = 'cost_accuracy.csv'\nout = ''\nload '%s/docs/notebook/cost-accuracy.gp'\n",
+           root);
   judge_gnuplot("cost_accuracy", script);
 }
 
