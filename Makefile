@@ -329,7 +329,7 @@ validation-full: deps ## a study at its paper's size, recorded in docs/validatio
 	@$(MAKE) --no-print-directory $(JOBS) judges >&2
 	@TESTBIN=$(TESTBIN) tests/judge/run.sh full $(STUDY)
 
-cost-accuracy: ## CPU time against true overlap by every method: docs/notebook/cost-accuracy.csv, pictures (10 minutes)
+cost-accuracy: ## CPU time against true overlap and error in run-out, every method: docs/notebook/cost-accuracy.csv, picture (20 minutes)
 	@$(MAKE) --no-print-directory validation-full STUDY=cost_accuracy
 	@cp build/full/cost_accuracy/cost_accuracy.csv docs/notebook/cost-accuracy.csv
 

@@ -1,4 +1,5 @@
-# Redraws docs/pictures/cost_accuracy.png from cost-accuracy.csv: cd docs/notebook && gnuplot cost-accuracy.gp
+# Redraws docs/pictures/cost_accuracy.png from cost-accuracy.csv, and prints what its pages say of it:
+#   cd docs/notebook && gnuplot cost-accuracy.gp
 # Cost against true overlap (upper row) and against the error in where the grains end (lower row), three scenes.
 # The error is that against the mean of all runs of the scene, by any method, whose grains overlap by less than
 # `limit` % of the radius at most; the grey band is the standard deviation of these runs.
@@ -19,6 +20,9 @@ at_limit(scene, pattern) = real(system(sprintf("awk -F, -v goal=%g 'function les
     if ($2 == variant && ($8 <= goal) != (overlap <= goal)) less(cost * ($7 / cost) ^ (log(goal / overlap) / log($8 / overlap))); \
     variant = $2; overlap = $8; cost = $7} \
   END {print best}' %s", limit, scene, pattern, data)))
+# Least cost of runs that end within `sd` % of `from`.
+at_place(scene, pattern, from, sd) = real(system(sprintf("awk -F, '$1 == \"%s\" && $2 ~ /%s/ && ($%d / %.9g - 1) ^ 2 <= (%.9g / 100) ^ 2 \
+  && (!best || $7 < best) {best = $7} END {print best}' %s", scene, pattern, PLACE, from, sd, data)))
 
 BLUE = '#1f5fbf'; RED = '#c0392b'; ORANGE = '#e08a1e'; GREEN = '#3c8d40'; PURPLE = '#8e44ad'; BAND = '#e3e6ea'
 set style line 1 lc rgb BLUE lw 2.5 pt 7 ps 1.3
@@ -76,8 +80,10 @@ do for [i=1:3] {
 
   # ---- cost against error ----
   set tmargin at screen 0.53; set bmargin at screen 0.215
-  print sprintf('%s: %d runs below %g%% end at %.5g, standard deviation %.2g%%; at %g%% impulses %.3g, springs %.3g, ratio %.3g', \
-                scene, runs, limit, from, sd, limit, impulses, springs, springs / impulses)
+  print sprintf('%s: %d runs below %g%% end at %.5g, standard deviation %.2g%%.', scene, runs, limit, from, sd)
+  print sprintf('  Cost at %g%%: impulses %.3g, springs %.3g, ratio %.3g.', limit, impulses, springs, springs / impulses)
+  impulses = at_place(scene, '^impulses$', from, sd); springs = at_place(scene, '^penalty', from, sd)
+  print sprintf('  Cheapest that ends within the deviation: impulses %.3g, springs %.3g, ratio %.3g.', impulses, springs, springs / impulses)
   unset logscale x
   set xrange [-8:8]
   set xtics ('-8' -8, '-4' -4, '0' 0, '+4' 4, '+8' 8)
