@@ -195,8 +195,8 @@ $(TESTBIN)/%: $(OBJ)/tests/unit/%.o $(SUPPORT_OBJ) $(ORACLE) $(LIB)
 	@$(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(SUPPORT_OBJ) $(ORACLE) $(LIB) $(LDLIBS_ALL) $(CHECK_LIBS)
 $(TESTBIN)/test_score: $(SCORE_OBJ) $(JUDGE_OBJ)
 $(TESTBIN)/test_score: EXTRA_OBJ := $(SCORE_OBJ) $(JUDGE_OBJ)
-$(TESTBIN)/test_judge_overlap $(TESTBIN)/test_mixed_contact: $(JUDGE_OBJ)
-$(TESTBIN)/test_judge_overlap $(TESTBIN)/test_mixed_contact: EXTRA_OBJ := $(JUDGE_OBJ)
+$(TESTBIN)/test_judge_overlap $(TESTBIN)/test_mixed_contact $(TESTBIN)/test_surface_load: $(JUDGE_OBJ)
+$(TESTBIN)/test_judge_overlap $(TESTBIN)/test_mixed_contact $(TESTBIN)/test_surface_load: EXTRA_OBJ := $(JUDGE_OBJ)
 # Ranks without MPI, in place of base/comm.c
 $(TESTBIN)/test_ranks $(TESTBIN)/test_balance $(TESTBIN)/test_writers: $(OBJ)/tests/ranks/comm.o
 $(TESTBIN)/test_ranks $(TESTBIN)/test_balance $(TESTBIN)/test_writers: EXTRA_OBJ := $(OBJ)/tests/ranks/comm.o

@@ -59,40 +59,61 @@ void judge_deepest_free(JudgeDeepest *deepest) {
   deepest->fraction = 0;
 }
 
-/* scene: without its avatars, which are borrowed from `source` by the bodies' ids. Frees the poses. */
-static JudgeOverlap measure(TlScene *scene, JudgePoses *poses, TlAvatarSource source,
-                            TlOverlapRows *rows) {
-  JudgeOverlap o;
-  TlOverlapShape *shapes;
-  TlFrame frame = {.step = poses->step, .count = poses->count, .rows = poses->row};
+/* scene: without its avatars, which are borrowed from `source` by the bodies' ids. Takes the poses. */
+static void open_oracle(JudgeOracle *oracle, TlScene scene, JudgePoses *poses,
+                        TlAvatarSource source) {
   size_t count = (size_t)poses->count;
-  JUDGE_OK(TL_NEW(scene->avatars, count));
+  TlBodyRow *rows = poses->row;
+  *oracle = (JudgeOracle){.scene = scene, .poses = *poses};
+  *poses = (JudgePoses){0};
+  TlScene *s = &oracle->scene;
+  JUDGE_OK(TL_NEW(s->avatars, count));
   for (size_t i = 0; i < count; i++) {
-    const TlAvatar *a = source.get(source.ctx, frame.rows[i].avatar_id);
+    const TlAvatar *a = source.get(source.ctx, rows[i].avatar_id);
     JUDGE_OK(a ? TL_OK : TL_EINPUT);
-    scene->avatars[i] = *a;
-    scene->avatars[i].id = frame.rows[i].avatar_id;
+    s->avatars[i] = *a;
+    s->avatars[i].id = rows[i].avatar_id;
   }
-  qsort(frame.rows, count, sizeof *frame.rows, by_id);
-  qsort(scene->avatars, count, sizeof *scene->avatars, by_avatar);
+  qsort(rows, count, sizeof *rows, by_id);
+  qsort(s->avatars, count, sizeof *s->avatars, by_avatar);
   for (size_t i = 0; i < count; i++)
-    if (i == 0 || scene->avatars[i].id != scene->avatars[i - 1].id)
-      scene->avatars[scene->avatar_count++] = scene->avatars[i];
-  JUDGE_OK(tl_overlap_shapes(scene, &shapes));
-  JUDGE_OK(tl_overlap_frame(scene, shapes, &frame, rows));
-  JUDGE_OK(tl_overlap_sums(rows, -1, false, &o.pairs));
-  JUDGE_OK(tl_overlap_sums(rows, -1, true, &o.ground));
-  o.largest_fraction = fmax(o.pairs.largest_fraction, o.ground.largest_fraction);
-  o.largest_m = fmax(o.pairs.largest_m, o.ground.largest_m);
-  o.mean_fraction = mean_of(rows);
-  tl_overlap_shapes_free(shapes, scene->avatar_count);
-  tl_free(scene->avatars);
-  free_poses(poses);
-  return o;
+    if (i == 0 || s->avatars[i].id != s->avatars[i - 1].id)
+      s->avatars[s->avatar_count++] = s->avatars[i];
+  JUDGE_OK(tl_overlap_shapes(s, &oracle->shapes));
 }
 
-static TlOverlapRows rows_of_run(TlRun *run, JudgePoses *poses, JudgeOverlap *sums) {
+void judge_oracle_close(JudgeOracle *oracle) {
+  tl_overlap_shapes_free(oracle->shapes, oracle->scene.avatar_count);
+  tl_free(oracle->scene.avatars);
+  free_poses(&oracle->poses);
+  *oracle = (JudgeOracle){.shapes = NULL};
+}
+
+TlOverlapRows judge_oracle_rows(const JudgeOracle *oracle, JudgeOverlap *sums) {
+  const JudgePoses *p = &oracle->poses;
+  TlFrame frame = {.step = p->step, .count = p->count, .rows = p->row};
   TlOverlapRows rows = {0};
+  JudgeOverlap o;
+  JUDGE_OK(tl_overlap_frame(&oracle->scene, oracle->shapes, &frame, &rows));
+  JUDGE_OK(tl_overlap_sums(&rows, -1, false, &o.pairs));
+  JUDGE_OK(tl_overlap_sums(&rows, -1, true, &o.ground));
+  o.largest_fraction = fmax(o.pairs.largest_fraction, o.ground.largest_fraction);
+  o.largest_m = fmax(o.pairs.largest_m, o.ground.largest_m);
+  o.mean_fraction = mean_of(&rows);
+  *sums = o;
+  return rows;
+}
+
+TlOverlapBody judge_oracle_body(const JudgeOracle *oracle, int64_t id) {
+  const JudgePoses *p = &oracle->poses;
+  TlBodyRow wanted = {.id = id};
+  const TlBodyRow *row = bsearch(&wanted, p->row, (size_t)p->count, sizeof *p->row, by_id);
+  const TlAvatar *avatar = row ? tl_scene_avatar(&oracle->scene, row->avatar_id) : NULL;
+  if (!avatar) JUDGE_OK(tl_fail(TL_EINPUT, "the oracle has no body %lld", (long long)id));
+  return tl_overlap_body(&oracle->shapes[avatar - oracle->scene.avatars], row);
+}
+
+static void open_oracle_of_run(JudgeOracle *oracle, TlRun *run, JudgePoses *poses) {
   TlScene scene = {.study = run->model->effective,
                    .step_s = run->model->setup.time.dt_s,
                    .has_terrain = run->model->has_terrain,
@@ -101,14 +122,21 @@ static TlOverlapRows rows_of_run(TlRun *run, JudgePoses *poses, JudgeOverlap *su
                    .planes = run->model->planes,
                    .part_count = run->model->walls.count,
                    .parts = run->model->walls.part};
-  *sums = measure(&scene, poses, tl_avatars_source(&run->model->avatars), &rows);
-  return rows;
+  open_oracle(oracle, scene, poses, tl_avatars_source(&run->model->avatars));
 }
 
-TlOverlapRows judge_overlap_rows_of_run(TlRun *run, JudgeOverlap *sums) {
+void judge_oracle_of_run(JudgeOracle *oracle, TlRun *run) {
   JudgePoses now = {0};
   take_poses(&now, &run->state->dem.bodies, run->state->totals.steps);
-  return rows_of_run(run, &now, sums);
+  open_oracle_of_run(oracle, run, &now);
+}
+
+static JudgeOverlap measure(JudgeOracle *oracle) {
+  JudgeOverlap sums;
+  TlOverlapRows rows = judge_oracle_rows(oracle, &sums);
+  tl_overlap_rows_free(&rows);
+  judge_oracle_close(oracle);
+  return sums;
 }
 
 JudgeOverlap judge_overlap_of_run(TlRun *run) {
@@ -150,28 +178,25 @@ int judge_deepest_stop(void *of_run) {
 }
 
 JudgeOverlap judge_deepest_of_run(JudgeDeepest *deepest, TlRun *run) {
-  JudgeOverlap sums;
+  JudgeOracle oracle;
   JudgePoses *poses = &deepest->poses;
   if (!poses->row) take_poses(poses, &run->state->dem.bodies, run->state->totals.steps);
-  TlOverlapRows rows = rows_of_run(run, poses, &sums);
+  open_oracle_of_run(&oracle, run, poses);
   judge_deepest_free(deepest);
-  tl_overlap_rows_free(&rows);
-  return sums;
+  return measure(&oracle);
 }
 
 JudgeOverlap judge_deepest_of_scene(JudgeDeepest *deepest, const JudgeScene *s) {
+  JudgeOracle oracle;
   TlPlane plane[JUDGE_PLANES];
   for (int i = 0; i < s->planes; i++)
     plane[i] = (TlPlane){.point_m = s->plane[i].point, .normal = s->plane[i].normal};
   TlScene scene = {.plane_count = s->planes, .planes = plane};
-  TlOverlapRows rows = {0};
   JudgePoses *poses = &deepest->poses;
   if (!poses->row) take_poses(poses, &s->bodies, 0);
-  JudgeOverlap sums =
-      measure(&scene, poses, (TlAvatarSource){(void *)(uintptr_t)s, avatar_of}, &rows);
-  tl_overlap_rows_free(&rows);
+  open_oracle(&oracle, scene, poses, (TlAvatarSource){(void *)(uintptr_t)s, avatar_of});
   judge_deepest_free(deepest);
-  return sums;
+  return measure(&oracle);
 }
 
 JudgeOverlap judge_overlap_worse(JudgeOverlap a, JudgeOverlap b) {

@@ -42,8 +42,20 @@ void judge_deepest_free(JudgeDeepest *deepest);
  * planes must be where they were. */
 JudgeOverlap judge_deepest_of_run(JudgeDeepest *deepest, TlRun *run);
 JudgeOverlap judge_deepest_of_scene(JudgeDeepest *deepest, const JudgeScene *scene);
-/* And each of them; the caller frees the rows. */
-TlOverlapRows judge_overlap_rows_of_run(TlRun *run, JudgeOverlap *sums);
+
+/* The oracle of a run's poses now, for more than the sums. */
+typedef struct JudgeOracle {
+  TlScene scene;          /* borrows the run's study, planes and walls */
+  TlOverlapShape *shapes; /* owned, one an avatar of the scene */
+  JudgePoses poses;
+} JudgeOracle;
+void judge_oracle_of_run(JudgeOracle *oracle, TlRun *run);
+void judge_oracle_close(JudgeOracle *oracle);
+/* Each overlap; the caller frees the rows. */
+TlOverlapRows judge_oracle_rows(const JudgeOracle *oracle, JudgeOverlap *sums);
+/* Borrows from the oracle. */
+TlOverlapBody judge_oracle_body(const JudgeOracle *oracle, int64_t id);
+
 JudgeOverlap judge_overlap_of_scene(const JudgeScene *scene);
 /* The one of the two with the larger fraction. */
 JudgeOverlap judge_overlap_worse(JudgeOverlap a, JudgeOverlap b);
