@@ -25,8 +25,9 @@ static const double WITHIN = 0.2; /* of the true overlap: the goal for every con
  * their deeper contacts are judged. */
 static const double LEAST = 2e-4, CREASED = 1e-3, COARSE = 3e-3;
 
-/* By penalty, so that a heap is settled when it is judged: global damping in its last 0.3 s. */
-static const double CALM_FROM_S = 0.3, CALM_PER_S = 80;
+/* By penalty, so that a heap is settled when it is judged: global damping from this time on, and the end of a run when
+ * no grain is faster. */
+static const double CALM_FROM_S = 0.5, CALM_PER_S = 40, SETTLED_M_S = 2e-4;
 
 #define SCANNED "scan" /* grains of the catalog in place of a shape of the study */
 #define BY_IMPULSES "solver.method=etm-level time.dt_s=5e-4 time.duration_s=1"
@@ -70,10 +71,11 @@ typedef struct Outcome {
   JudgeOverlap truth;
   int contacts, off;        /* judged; off by more than WITHIN */
   double worst, far, cpu_s; /* largest error: of the true overlap, of the radius */
-  int beyond;               /* their force implies an overlap that is off by more than WITHIN */
-  double implied[MOST_CONTACTS]; /* of each over the true one */
-  double at_planes;              /* of those at planes the largest error, of the true overlap */
-  double largest_m_s, law_s;     /* speed at the end; CPU time of the integrals */
+  /* in the settled heap: judged; whose force implies an overlap that is off by more than WITHIN; whose booked one is */
+  int settled, beyond, settled_off;
+  double implied[MOST_CONTACTS];    /* of each over the true one */
+  double at_planes;                 /* of those at planes the largest error, of the true overlap */
+  double fastest_m_s, end_s, law_s; /* speed and time at the end; CPU time of the integrals */
 } Outcome;
 
 /* The deepest of a pair's points, 0: none. */
@@ -131,49 +133,82 @@ static double implied(const JudgeOracle *oracle, const TlOverlapRow *pair, TlVec
   return depth_moved(oracle, pair, tl_scale(shift, pair->normal)) / pair->depth_m;
 }
 
-static void judge_forces(const Case *c, TlRun *run, const JudgeOracle *oracle,
-                         const TlOverlapRows *truth, Outcome *o) {
+/* Of every contact of a run that is judged. */
+typedef void (*JudgeContact)(const JudgeOracle *oracle, const TlOverlapRow *pair,
+                             const TlContactRow *rows, int64_t count, double stiffness_Pa_m,
+                             Outcome *o);
+
+static void judge_contacts(const Case *c, TlRun *run, JudgeContact judge, Outcome *o) {
+  JudgeOracle oracle;
   TlContactRow *rows;
   int64_t count;
   double least = c->least > 0 ? c->least : LEAST;
-  double stiffness = run->model->dem->materials.law[0].stiffness.normal_Pa_m;
+  judge_oracle_of_run(&oracle, run);
+  TlOverlapRows truth = judge_oracle_rows(&oracle, &o->truth);
   JUDGE_OK(tl_run_refresh(run));
   JUDGE_OK(tl_step_contacts(run->model->dem, &run->state->dem, run->work, &rows, &count));
-  for (int64_t i = 0; i < truth->count; i++) {
-    const TlOverlapRow *pair = &truth->row[i];
-    if (!(pair->fraction > least)) continue;
-    double off = fabs(booked(rows, count, pair) / pair->depth_m - 1);
-    o->far = fmax(o->far, off * pair->fraction);
-    o->off += off > WITHIN;
-    o->worst = fmax(o->worst, off);
-    if (c->use == FORCES) {
-      double start = judge_thread_cpu_s(),
-             part = implied(oracle, pair, reported(rows, count, pair), stiffness);
-      JUDGE_OK(o->contacts < MOST_CONTACTS ? TL_OK : TL_ELIMIT);
-      o->implied[o->contacts] = part;
-      o->beyond += fabs(part - 1) > WITHIN;
-      if (pair->second < 0) o->at_planes = fmax(o->at_planes, fabs(part - 1));
-      o->law_s += judge_thread_cpu_s() - start;
-    }
-    o->contacts++;
-  }
+  for (int64_t i = 0; i < truth.count && c->use != IMPULSES; i++)
+    if (truth.row[i].fraction > least)
+      judge(&oracle, &truth.row[i], rows, count,
+            run->model->dem->materials.law[0].stiffness.normal_Pa_m, o);
   tl_free(rows);
+  tl_overlap_rows_free(&truth);
+  judge_oracle_close(&oracle);
 }
 
-/* A heap is settled when what moves in it is drawn to rest: a pebble that rolls, a cube that rocks. Dashpots bear as much as
- * springs at some mm/s. */
+static void judge_gap(const JudgeOracle *oracle, const TlOverlapRow *pair, const TlContactRow *rows,
+                      int64_t count, double stiffness_Pa_m, Outcome *o) {
+  (void)oracle, (void)stiffness_Pa_m;
+  double off = fabs(booked(rows, count, pair) / pair->depth_m - 1);
+  o->far = fmax(o->far, off * pair->fraction);
+  o->contacts++;
+  o->off += off > WITHIN;
+  o->worst = fmax(o->worst, off);
+}
+
+static void judge_force(const JudgeOracle *oracle, const TlOverlapRow *pair,
+                        const TlContactRow *rows, int64_t count, double stiffness_Pa_m,
+                        Outcome *o) {
+  double start = judge_thread_cpu_s(),
+         part = implied(oracle, pair, reported(rows, count, pair), stiffness_Pa_m);
+  JUDGE_OK(o->settled < MOST_CONTACTS ? TL_OK : TL_ELIMIT);
+  o->implied[o->settled++] = part;
+  o->beyond += fabs(part - 1) > WITHIN;
+  if (pair->second < 0) o->at_planes = fmax(o->at_planes, fabs(part - 1));
+  o->settled_off += fabs(booked(rows, count, pair) / pair->depth_m - 1) > WITHIN;
+  o->law_s += judge_thread_cpu_s() - start;
+}
+
+static double fastest(const TlRun *run) {
+  const TlBodies *b = &run->state->dem.bodies;
+  double most = 0;
+  for (int64_t i = 0; i < b->owned; i++) most = fmax(most, tl_norm(b->velocity[i]));
+  return most;
+}
+
+typedef struct Watch {
+  const Case *of;
+  Outcome *out;
+} Watch;
+
+/* Forces are judged in a settled heap, when what moves in it has been drawn to rest: a pebble that rolls, a cube that
+ * rocks. Dashpots bear as much as springs at some mm/s. */
 static void calm(TlRun *run, void *context) {
-  (void)context;
-  double time_s = (double)run->state->totals.steps * run->model->setup.time.dt_s;
-  if (time_s > CALM_FROM_S) run->controls.damping_per_s = CALM_PER_S;
+  const Watch *w = context;
+  int64_t calm_from = llround(CALM_FROM_S / run->model->setup.time.dt_s);
+  if (run->state->totals.steps < calm_from) return;
+  if (run->state->totals.steps == calm_from) judge_contacts(w->of, run, judge_gap, w->out);
+  if (w->of->use == NODES) run->state->still.reached = 1; /* the last step */
+  run->controls.damping_per_s = CALM_PER_S;
+  if (fastest(run) < SETTLED_M_S) run->state->still.reached = 1;
 }
 
 static void run_case(int which, void *result, void *context) {
   const Case *c = &cases[which];
   const char *catalog = context;
   Outcome *o = result;
+  Watch watch = {c, o};
   TlRun run;
-  JudgeOracle oracle;
   if (strcmp(c->shape, SCANNED) == 0)
     judge_study_open(&run, "traction",
                      "catalog=%s grains.shapes= grains.sample=scan grains.grain_scale=45 %s",
@@ -181,16 +216,17 @@ static void run_case(int which, void *result, void *context) {
   else
     judge_study_open(&run, "traction", "grains.shapes=[%s] %s", c->shape, c->sets);
   double start = judge_thread_cpu_s();
-  judge_study_go(&run, c->use != IMPULSES ? calm : NULL, NULL);
+  judge_study_go(&run, c->use == IMPULSES ? NULL : calm, &watch);
   o->cpu_s = judge_thread_cpu_s() - start;
-  const TlBodies *b = &run.state->dem.bodies;
-  for (int64_t i = 0; i < b->owned; i++)
-    o->largest_m_s = fmax(o->largest_m_s, tl_norm(b->velocity[i]));
-  judge_oracle_of_run(&oracle, &run);
-  TlOverlapRows truth = judge_oracle_rows(&oracle, &o->truth);
-  if (c->use != IMPULSES) judge_forces(c, &run, &oracle, &truth, o);
-  tl_overlap_rows_free(&truth);
-  judge_oracle_close(&oracle);
+  o->fastest_m_s = fastest(&run);
+  o->end_s = (double)run.state->totals.steps * run.model->setup.time.dt_s;
+  if (c->use == FORCES) {
+    JudgeOverlap before = o->truth; /* the rows of overlaps are of the time before */
+    judge_contacts(c, &run, judge_force, o);
+    o->truth = before;
+  } else if (c->use == IMPULSES) {
+    judge_contacts(c, &run, judge_gap, o);
+  }
   tl_run_close(&run);
 }
 
@@ -201,8 +237,8 @@ static void make_scan(int which, void *result, void *catalog) {
   *(double *)result = judge_thread_cpu_s() - start;
 }
 
-static double percent(const Outcome *o, int off) {
-  return o->contacts > FEW ? 100.0 * off / o->contacts : NAN;
+static double percent(int off, int of) {
+  return of > FEW ? 100.0 * off / of : NAN;
 }
 
 static void say_impulses(const Case *c, const Outcome *o) {
@@ -212,23 +248,24 @@ static void say_impulses(const Case *c, const Outcome *o) {
   if (truth.pairs.touching <= FEW) truth.largest_fraction = NAN;
   judge_true_overlap(name, &truth);
   judge_note("%s by impulses: fastest grain at the end %.1g m/s. %.1f CPU-s.", c->shape,
-             o->largest_m_s, o->cpu_s);
+             o->fastest_m_s, o->cpu_s);
 }
 
 static void say_law(const Case *c, const Outcome *o) {
   char name[64];
   snprintf(name, sizeof name, "traction_force_%s", c->shape);
-  judge_at_most(JUDGE_GOAL, name, percent(o, o->beyond), "% of contacts", 0);
+  judge_at_most(JUDGE_GOAL, name, percent(o->beyond, o->settled), "% of contacts", 0);
   double sorted[MOST_CONTACTS];
   memcpy(sorted, o->implied, sizeof sorted);
-  judge_note(
-      "%s: overlap that the force implies over the true one in the median %.3f, 5%% below %.3f, "
-      "5%% above %.3f, %d of %d off by more than %g%%; at planes off by %.0f%% at most; fastest "
-      "grain "
-      "at the end %.1g m/s. %.1f CPU-s for the integrals.",
-      c->shape, tl_quantile(sorted, o->contacts, 0.5), tl_quantile(sorted, o->contacts, 0.05),
-      tl_quantile(sorted, o->contacts, 0.95), o->beyond, o->contacts, 100 * WITHIN,
-      100 * o->at_planes, o->largest_m_s, o->law_s);
+  judge_note("%s: overlap that the force implies over the true one %.3f in the median, 5%% of the "
+             "contacts below %.3f, 5%% "
+             "above %.3f; %d of %d off by more than %g%%, at planes by %.0f%% at most. Of these "
+             "contacts %d are booked with "
+             "an overlap that is over %g%% off. Fastest grain %.1g m/s at %.2f s. %.1f CPU-s for "
+             "the integrals.",
+             c->shape, tl_quantile(sorted, o->settled, 0.5), tl_quantile(sorted, o->settled, 0.05),
+             tl_quantile(sorted, o->settled, 0.95), o->beyond, o->settled, 100 * WITHIN,
+             100 * o->at_planes, o->settled_off, 100 * WITHIN, o->fastest_m_s, o->end_s, o->law_s);
 }
 
 int main(int argc, char **argv) {
@@ -255,7 +292,7 @@ int main(int argc, char **argv) {
     }
     snprintf(name, sizeof name, "traction_off_%s", c->shape);
     if (c->use == FORCES)
-      judge_at_most(JUDGE_GOAL, name, percent(&o[k], o[k].off), "% of contacts", 0);
+      judge_at_most(JUDGE_GOAL, name, percent(o[k].off, o[k].contacts), "% of contacts", 0);
     judge_note(
         "%s%s: %d contacts deeper than %g%% of the radius, %d of them booked with an overlap "
         "that is over %g%% off the true one (worst %.0f%%, or %.2f%% of the radius); true overlap "
