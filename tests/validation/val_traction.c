@@ -2,7 +2,7 @@
  * forces over surfaces: the overlap that each contact's force is reckoned from beside the true one, which
  * the oracle finds on the same poses (separating axes, a hundred points a node), and the overlap that follows from the
  * force which the contact reports and the law of the stiffness, by integrals over the oracle's own surfaces
- * (judge/surface_load.h). Nine kinds of grains, one of them from a scan; by nodes two. */
+ * (judge/surface_load.h). Nine kinds of grains, one of them from a scan; by nodes three. */
 #include "judge/cases.h"
 #include "judge/judge.h"
 #include "judge/overlap.h"
