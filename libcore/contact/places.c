@@ -311,29 +311,9 @@ static bool far_enough(const Both *p, double gap, double motion, double margin) 
   return tl_min(gap, p->face) - p->slope * motion >= margin || gap - p->out * motion >= margin;
 }
 
-/* Where the place is after a displacement of b's frame against a's at it: Newton's step for what that changes of F's
- * gradient, and half of that change in the normal; the gap to second order. Of the curvature each field is taken to have
- * half, which matters to what slides, not to what rolls. */
-static void move_place(const Both *p, const TlPlacePair *pair, TlVec3 displacement,
-                       TlKeptPlace *k) {
-  TlVec3 turned = tl_sub(tl_mat_tvec(p->f.r, tl_mat_vec(pair->r1, k->n)), k->n);
-  TlVec3 slid = tl_scale(0.5, tl_mat_tvec(p->f.r, displacement));
-  const double *h = k->bend;
-  double su = tl_dot(slid, k->u), sv = tl_dot(slid, k->v);
-  double hu = h[0] * su + h[1] * sv, hv = h[1] * su + h[2] * sv;
-  double gu = tl_dot(turned, k->u) + hu, gv = tl_dot(turned, k->v) + hv;
-  double inverse = 1 / (h[0] * h[2] - h[1] * h[1]);
-  double u = (h[1] * gv - h[2] * gu) * inverse, v = (h[1] * gu - h[0] * gv) * inverse;
-  k->gap += su * hu + sv * hv + 0.5 * (u * gu + v * gv);
-  k->x = tl_axpy(tl_axpy(k->x, u, k->u), v, k->v);
-  k->n = tl_unit(tl_axpy(tl_axpy(k->n, 0.5 * gu, k->u), 0.5 * gv, k->v));
-}
-
 /* Gaps that follow the displacement since the places were last evaluated: only where what that leaves
- * out, ½ (slip sqrt(k/4) + turn sqrt(r))² with the largest curvature k and radius r of F, is small.
- *
- * The places move, too: one that stayed behind a grain that rolls would press behind it, and drive it on. */
-static bool follow(const Both *p, const TlPlacePair *pair, double motion, TlKeptPlace *now) {
+ * out, ½ (slip sqrt(k/4) + turn sqrt(r))² with the largest curvature k and radius r of F, is small. */
+static bool follow(const Both *p, const TlPlacePair *pair, double motion, double *gap) {
   double turn = tl_turned_by(&p->f.r, &pair->r1), most = 2 * SMALL * p->f.tolerance;
   double sharpest = 0, flattest = 0;
   for (int32_t i = 0; i < pair->count; i++) {
@@ -346,7 +326,7 @@ static bool follow(const Both *p, const TlPlacePair *pair, double motion, TlKept
   if (bent * bent > most) return false;
   for (int32_t i = 0; i < pair->count; i++) {
     const TlKeptPlace *k = &pair->place[i];
-    now[i] = *k;
+    gap[i] = k->gap;
     if (!k->last) {
       if (!far_enough(p, k->gap, motion + k->motion, p->query->margin)) return false;
       continue;
@@ -357,8 +337,7 @@ static bool follow(const Both *p, const TlPlacePair *pair, double motion, TlKept
     double along = tl_dot(displacement, n),
            slip = sqrt(tl_max(tl_norm2(displacement) - along * along, 0));
     if ((slip * steep + bent) * (slip * steep + bent) > most) return false;
-    now[i].gap += along;
-    move_place(p, pair, displacement, &now[i]);
+    gap[i] += along;
   }
   return true;
 }
@@ -416,15 +395,16 @@ static Both both_of(const TlPlaceQuery *q) {
   return p;
 }
 
-static TlStatus append(const Both *p, const TlKeptPlace *place, int32_t count, TlPoints *points) {
+static TlStatus append(const Both *p, const TlPlacePair *pair, const double *gap,
+                       TlPoints *points) {
   const TlPlaceQuery *q = p->query;
   TlVec3 centre = q->colliders->position[q->a];
-  for (int32_t i = 0; i < count; i++) {
-    const TlKeptPlace *k = &place[i];
-    if (!(k->gap >= q->margin))
+  for (int32_t i = 0; i < pair->count; i++) {
+    const TlKeptPlace *k = &pair->place[i];
+    if (!(gap[i] >= q->margin))
       TL_TRY(tl_points_add(points, (TlPoint){.p = tl_add(centre, tl_mat_vec(*q->turn_a, k->x)),
                                              .n = tl_mat_vec(*q->turn_a, k->n),
-                                             .gap = k->gap,
+                                             .gap = gap[i],
                                              .key = TL_PLACE_KEY - 1 - (int64_t)k->key}));
   }
   return TL_OK;
@@ -475,13 +455,12 @@ static TlStatus query_polyhedra(const Both *p, TlPlaceCache **cache, TlPoints *p
 }
 
 /* Is a place so flat that the surfaces come no farther apart than FLAT_RISE within FLAT_WIDTH of it? */
-static bool any_flat(const Both *p, const TlKeptPlace *place, int32_t count) {
+static bool any_flat(const Both *p, const TlPlacePair *pair, const double *gap) {
   double least = 2 * FLAT_RISE / (FLAT_WIDTH * FLAT_WIDTH * p->f.size);
-  for (int32_t i = 0; i < count; i++) {
-    const double *h = place[i].bend;
+  for (int32_t i = 0; i < pair->count; i++) {
+    const double *h = pair->place[i].bend;
     double mean = 0.5 * (h[0] + h[2]), half = 0.5 * (h[0] - h[2]);
-    if (place[i].gap < p->query->margin && mean - sqrt(half * half + h[1] * h[1]) < least)
-      return true;
+    if (gap[i] < p->query->margin && mean - sqrt(half * half + h[1] * h[1]) < least) return true;
   }
   return false;
 }
@@ -504,25 +483,24 @@ TlStatus tl_places_query(TlPlacePair *pair, TlPlaceCache **cache, const TlPlaceQ
   TlPlaceCache *own = NULL;
   if (tl_places_polyhedra(p.shape[0], p.shape[1])) return query_polyhedra(&p, cache, points);
   bool convex = p.shape[0]->place->convex && p.shape[1]->place->convex;
-  TlKeptPlace now[TL_PLACES_MOST];
-  double motion = 0;
+  double gap[TL_PLACES_MOST], motion = 0;
   TlStatus status = TL_OK;
   bool kept = convex && pair->made && pair->place[0].last; /* needs no certificate to be followed */
   if (pair->made && !kept) motion = motion_since(&p, &pair->r0, pair->t0);
   bool complete = pair->made && (convex || far_enough(&p, pair->cutoff, motion, query->margin));
-  if (complete && follow(&p, pair, motion, now)) {
-    if (flat) *flat = any_flat(&p, now, pair->count);
-    return append(&p, now, pair->count, points);
+  if (complete && follow(&p, pair, motion, gap)) {
+    if (flat) *flat = any_flat(&p, pair, gap);
+    return append(&p, pair, gap, points);
   }
   TlPlaceQuery nearer = *query;
   if (!convex && query->band > 0 && !query->surface) {
     nearer.margin = margin_of(&p, pair);
     p.query = &nearer;
     complete = pair->made && far_enough(&p, pair->cutoff, motion, nearer.margin);
-    if (complete && follow(&p, pair, motion, now)) {
+    if (complete && follow(&p, pair, motion, gap)) {
       points->lookups += p.f.lookups;
-      if (flat) *flat = any_flat(&p, now, pair->count);
-      return append(&p, now, pair->count, points);
+      if (flat) *flat = any_flat(&p, pair, gap);
+      return append(&p, pair, gap, points);
     }
   }
   if (kept) motion = motion_since(&p, &pair->r0, pair->t0);
@@ -544,6 +522,7 @@ TlStatus tl_places_query(TlPlacePair *pair, TlPlaceCache **cache, const TlPlaceQ
   pair->r1 = p.f.r;
   pair->t1 = p.f.t;
   points->lookups += p.f.lookups;
-  if (flat) *flat = any_flat(&p, pair->place, pair->count);
-  return status == TL_OK ? append(&p, pair->place, pair->count, points) : status;
+  for (int32_t i = 0; i < pair->count; i++) gap[i] = pair->place[i].gap;
+  if (flat) *flat = any_flat(&p, pair, gap);
+  return status == TL_OK ? append(&p, pair, gap, points) : status;
 }

@@ -816,39 +816,6 @@ END_TEST
 
 /* What a checkpoint relies on: the memory holds all that later steps depend on, and its rows hold all of
  * the memory; the cache is none of it. */
-/* A ball on a grid, over another one: their place is on the line of centres. Where it stayed behind, the force there drove
- * on what rolls: a grain on two others rocked for ever. */
-START_TEST(places_keep_up_with_a_grain_that_rolls_or_slides) {
-  enum { STEPS = 4000 };
-  Scene s;
-  open_scene(&s, 1u << GLOBE);
-  for (int rolls = 0; rolls < 2; rolls++) {
-    Memory memory = {0};
-    Pair p = {.a = GLOBE, .b = GLOBE, .scale_a = 1, .scale_b = 1, .size = SIZE};
-    double sum = 0, worst = 0, leant = 0, far = 1.998 * SIZE, step = 2e-5;
-    for (int k = 0; k < STEPS; k++) {
-      double angle = 0.3 + step * k,
-             own = rolls ? angle : 0; /* a rolling ball turns by as much again */
-      TlVec3 up = {sin(angle), 0, cos(angle)}, along = {cos(angle), 0, -sin(angle)};
-      p.shift = tl_scale(far, up);
-      p.turn = tl_quat_from_rotation(tl_vec3(0, 2 * own, 0));
-      TlPoint point = by_places(&s, &p, &memory, step * SIZE);
-      TlVec3 x =
-          tl_quat_rotate(tl_quat_conj(turn_of_a), tl_sub(point.p, s.bodies.colliders.position[0]));
-      double behind = -tl_dot(x, along) / SIZE;
-      sum += behind / STEPS;
-      worst = fmax(worst, fabs(behind));
-      leant = fmax(leant, tl_norm(tl_add(point.n, up)));
-    }
-    ck_assert_double_lt(fabs(sum), 1e-4);
-    ck_assert_double_lt(worst, 1e-3);
-    ck_assert_double_lt(leant, 1e-3);
-    tl_place_cache_free(memory.cache);
-  }
-  close_scene(&s);
-}
-END_TEST
-
 START_TEST(a_copied_memory_continues_with_the_same_bits) {
   static const int kind[] = {SMOOTH, ROUGH};
   Scene s;
@@ -1154,7 +1121,6 @@ TL_TEST_MAIN("places", spheres_have_the_gap_of_their_centres,
              a_followed_pair_costs_a_fraction_of_the_node_search,
              places_near_the_nearest_cost_less_than_all_below_the_margin,
              a_pair_followed_for_a_thousand_steps_agrees_with_a_search_from_nothing,
-             places_keep_up_with_a_grain_that_rolls_or_slides,
              a_copied_memory_continues_with_the_same_bits,
              polyhedra_have_the_depth_of_their_separating_axes,
              followed_polyhedra_agree_with_a_search_from_nothing,
